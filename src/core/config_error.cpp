@@ -5,7 +5,10 @@ namespace {
 
 std::string joined(const std::vector<Problem>& problems) {
   std::string text;
-  for (const auto& problem : problems) text += (text.empty() ? "" : "\n") + to_string(problem);
+  for (const auto& problem : problems) {
+    if (!text.empty()) text += '\n';
+    text += to_string(problem);
+  }
   return text;
 }
 
@@ -13,15 +16,20 @@ std::string joined(const std::vector<Problem>& problems) {
 
 std::string to_string(const Problem& problem) {
   std::string text = problem.place.file;
-  if (problem.place.line > 0) text += (text.empty() ? "line " : ":") + std::to_string(problem.place.line);
-  if (problem.place.line > 0 && problem.path.empty()) text += ":" + std::to_string(problem.place.column);
-  for (const auto& part : {problem.path, problem.message}) {
-    if (!part.empty()) text += (text.empty() ? "" : ": ") + part;
-  }
+  const auto append = [&](std::string_view separator, std::string_view part) {
+    if (!text.empty()) text += separator;
+    text += part;
+  };
+  if (problem.place.line > 0) append(":", std::to_string(problem.place.line));
+  if (problem.place.line > 0 && problem.path.empty()) append(":", std::to_string(problem.place.column));
+  if (!problem.path.empty()) append(": ", problem.path);
+  append(": ", problem.message);
   return text;
 }
 
 ConfigError::ConfigError(std::vector<Problem> problems)
     : std::runtime_error(joined(problems)), problems_(std::move(problems)) {}
+
+ConfigError::ConfigError(Problem problem) : ConfigError(std::vector<Problem>(1, std::move(problem))) {}
 
 }  // namespace blockzoo

@@ -19,7 +19,7 @@ constexpr size_t kMostDepth = 64;
 constexpr size_t kMostNodes = 100'000;
 constexpr size_t kMostBytes = 4 << 20;
 
-[[noreturn]] void refuse(const Place& place, const std::string& message) { throw ConfigError({{place, "", message}}); }
+[[noreturn]] void refuse(const Place& place, const std::string& message) { throw ConfigError(Problem{place, "", message}); }
 
 size_t count(const Tree& tree) {
   size_t nodes = 1;

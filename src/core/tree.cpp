@@ -195,10 +195,10 @@ Tree parse_assignment(const std::string& assignment) {
   const auto equals = assignment.find('=');
   const std::string name = "--set " + assignment;
   if (equals == std::string::npos || equals == 0)
-    throw ConfigError({{{name, 0, 0}, "", "an override is written path=value, as in train.steps=100"}});
+    throw ConfigError(Problem{{name, 0, 0}, "", "an override is written path=value, as in train.steps=100"});
   const auto path = assignment.substr(0, equals);
   if (path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos)
-    throw ConfigError({{{name, 0, 0}, "", "'" + path + "' is not a dotted path such as train.steps"}});
+    throw ConfigError(Problem{{name, 0, 0}, "", "'" + path + "' is not a dotted path such as train.steps"});
   return nested(path, parse_yaml(assignment.substr(equals + 1), name));
 }
 

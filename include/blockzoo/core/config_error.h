@@ -28,6 +28,7 @@ std::string to_string(const Problem& problem);
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Problem> problems);
+  explicit ConfigError(Problem problem);
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:

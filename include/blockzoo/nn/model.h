@@ -1,0 +1,57 @@
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "blockzoo/nn/model_config.h"
+
+namespace blockzoo {
+
+/// A decoder-only transformer built from a config:
+///   x = dropout(norm_e(position(scale * E[token])));  x = block_l(x) for each layer;  logits = cap(s * W norm_f(x)).
+/// Shapes:     tokens [B, T] (int64) -> logits [B, T, V].
+/// Parameters: embedding.weight [V, E]; embedding_projection.weight [D, E] and head_projection.weight [E, D] when E is not
+///             D; embedding_norm, position, blocks.N, final_norm; head.weight [V, E] unless tied; head_bias [V] when on.
+/// Errors:     ConfigError when the config does not fit together; sequences longer than the context.
+class ModelImpl final : public torch::nn::Module {
+ public:
+  /// Parameters that are drawn start at zero until init_parameters is called.
+  explicit ModelImpl(const ModelConfig& config);
+
+  Tensor forward(const Tensor& tokens);
+
+  /// Draws the start values. Equal seeds give equal values for every parameter of equal name and shape.
+  void init_parameters(uint64_t seed);
+
+  const ModelConfig& config() const { return config_; }
+
+ private:
+  Tensor embed(const Tensor& tokens);
+  Tensor logits(const Tensor& x);
+
+  const ModelConfig config_;  // resolved
+  Embedding embedding_{nullptr};
+  Linear embedding_projection_{nullptr};
+  Norm embedding_norm_{nullptr};
+  std::vector<Position> positions_;  // one a layer; layers of equal needs share one
+  torch::nn::ModuleList blocks_;
+  Norm final_norm_{nullptr};
+  Linear head_projection_{nullptr};
+  Linear head_{nullptr};  // empty when tied
+  Tensor head_bias_;
+};
+TORCH_MODULE(Model);
+
+/// Numbers of parameters, each counted once.
+struct ParameterCount {
+  int64_t total = 0;
+  std::map<std::string, int64_t> by_part;  // embedding, position, attention, ffn, norms, head
+};
+
+/// Counts by building the model without memory, so a model of any size can be counted.
+ParameterCount count_parameters(const ModelConfig& config);
+
+}  // namespace blockzoo

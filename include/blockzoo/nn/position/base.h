@@ -1,0 +1,34 @@
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <string_view>
+
+#include "blockzoo/core/fields.h"
+#include "blockzoo/nn/types.h"
+
+namespace blockzoo {
+
+/// What a position encoding needs to know about the layers that use it.
+struct PositionDims {
+  int64_t model = 0;         // D
+  int64_t context = 0;       // positions 0..context-1 exist
+  int64_t heads = 0;         // H
+  int64_t rotary_width = 0;  // width of the vectors that rotate() is given
+};
+
+/// A position encoding acts in up to three places; each hook does nothing unless a kind says otherwise. `first` is the
+/// position of the first token.
+class PositionImpl : public torch::nn::Module {
+ public:
+  /// On the embeddings: x [B, T, D] -> [B, T, D].
+  virtual Tensor embed(const Tensor& x, int64_t first) const;
+  /// On queries and keys alike: x [B, T, heads, rotary_width] -> the same shape.
+  virtual Tensor rotate(const Tensor& x, int64_t first) const;
+  /// Added to the scores: [H, T, S], for queries at first..first+T-1 and keys at 0..S-1; undefined means nothing.
+  virtual Tensor bias(int64_t first, int64_t queries, int64_t keys) const;
+};
+TORCH_MODULE(Position);
+
+}  // namespace blockzoo

@@ -1,0 +1,74 @@
+#include "blockzoo/nn/attention/latent.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "blockzoo/kernels/attention.h"
+#include "blockzoo/nn/position/base.h"
+
+namespace blockzoo {
+namespace {
+
+Linear inner(int64_t in, int64_t out) { return Linear(LinearConfig{.in = in, .out = out}); }
+
+}  // namespace
+
+LatentAttentionConfig LatentAttentionConfig::resolved(int64_t model) const {
+  auto full = *this;
+  full.key_value_rank = latent_width(model);
+  full.nope_width = still_width(model);
+  full.rope_width = rotary_width(model);
+  full.value_width = width_of_value(model);
+  full.scale = scale.value_or(1 / std::sqrt(static_cast<double>(*full.nope_width + *full.rope_width)));
+  return full;
+}
+
+LatentAttentionImpl::LatentAttentionImpl(const LatentAttentionConfig& config, const Dims& dims)
+    : config_(config),
+      latent_(config.latent_width(dims.model)),
+      still_(config.still_width(dims.model)),
+      rotary_(config.rotary_width(dims.model)),
+      value_(config.width_of_value(dims.model)),
+      key_value_down_(register_module("key_value_down", inner(dims.model, latent_ + rotary_))),
+      key_value_up_(register_module("key_value_up", inner(latent_, config.heads * (still_ + value_)))),
+      output_(register_module("output", Linear(LinearConfig{.in = config.heads * value_,
+                                                            .out = dims.model,
+                                                            .bias = config.output_bias,
+                                                            .role = LinearRole::kResidualOutput}))),
+      key_value_norm_(register_module("key_value_norm", make_norm(config.latent_norm, {latent_}))) {
+  const auto query_width = config.heads * (still_ + rotary_);
+  if (config.query_rank == 0) {
+    query_ = register_module("query", inner(dims.model, query_width));
+  } else {
+    query_down_ = register_module("query_down", inner(dims.model, config.query_rank));
+    query_norm_ = register_module("query_norm", make_norm(config.latent_norm, {config.query_rank}));
+    query_up_ = register_module("query_up", inner(config.query_rank, query_width));
+  }
+}
+
+Tensor LatentAttentionImpl::queries(const Tensor& x) {
+  const auto q = query_.is_empty() ? query_up_(query_norm_(query_down_(x))) : query_(x);
+  return q.unflatten(-1, {config_.heads, still_ + rotary_});
+}
+
+Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
+  const auto& position = *context.position;
+  const auto length = x.size(1);
+  const auto q = queries(x).split_with_sizes({still_, rotary_}, -1);
+  const auto down = key_value_down_(x).split_with_sizes({latent_, rotary_}, -1);
+  const auto up = key_value_up_(key_value_norm_(down[0])).unflatten(-1, {config_.heads, still_ + value_});
+  const auto kv = up.split_with_sizes({still_, value_}, -1);
+  const auto shared_key = position.rotate(down[1].unsqueeze(2), context.first);                         // [B, T, 1, Kr]
+  const auto query = at::cat({q[0], position.rotate(q[1], context.first)}, -1);                         // [B, T, H, Kn + Kr]
+  const auto key = at::cat({kv[0], shared_key.expand({-1, -1, config_.heads, -1}).to(kv[0].dtype())}, -1);  // the same
+  const auto y = attend(query, key, kv[1],
+                        {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_))),
+                         .window = config_.window,
+                         .softcap = config_.softcap,
+                         .dropout = is_training() ? config_.dropout : 0,
+                         .bias = position.bias(context.first, length, length)});  // [B, T, H, Kv]
+  return output_(y.flatten(-2));                                                  // [B, T, D]
+}
+
+}  // namespace blockzoo

@@ -1,0 +1,59 @@
+#include "blockzoo/nn/attention/softmax.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "blockzoo/kernels/attention.h"
+#include "blockzoo/nn/position/base.h"
+
+namespace blockzoo {
+namespace {
+
+Linear inner(int64_t in, int64_t out, bool bias) { return Linear(LinearConfig{.in = in, .out = out, .bias = bias}); }
+
+LinearConfig output(const SoftmaxAttentionConfig& config, const Dims& dims) {
+  return {.in = config.heads * config.width_of_head(dims.model),
+          .out = dims.model,
+          .bias = config.output_bias,
+          .role = LinearRole::kResidualOutput};
+}
+
+}  // namespace
+
+SoftmaxAttentionConfig SoftmaxAttentionConfig::resolved(int64_t model) const {
+  auto full = *this;
+  full.kv_heads = key_heads();
+  full.head_width = width_of_head(model);
+  full.scale = scale.value_or(1 / std::sqrt(static_cast<double>(*full.head_width)));
+  return full;
+}
+
+SoftmaxAttentionImpl::SoftmaxAttentionImpl(const SoftmaxAttentionConfig& config, const Dims& dims)
+    : config_(config),
+      width_(config.width_of_head(dims.model)),
+      query_(register_module("query", inner(dims.model, config.heads * width_, config.query_bias))),
+      key_(register_module("key", inner(dims.model, config.key_heads() * width_, config.key_bias))),
+      value_(register_module("value", inner(dims.model, config.key_heads() * width_, config.value_bias))),
+      output_(register_module("output", Linear(output(config, dims)))),
+      query_norm_(register_module("query_norm", make_qk_norm(config.qk_norm, config.heads, width_))),
+      key_norm_(register_module("key_norm", make_qk_norm(config.qk_norm, config.key_heads(), width_))) {}
+
+Tensor SoftmaxAttentionImpl::forward(const Tensor& x, const Context& context) {
+  const auto& position = *context.position;
+  const auto length = x.size(1);
+  auto q = query_(x).unflatten(-1, {config_.heads, width_});              // [B, T, H, K]
+  auto k = key_(x).unflatten(-1, {config_.key_heads(), width_});          // [B, T, G, K]
+  const auto v = value_(x).unflatten(-1, {config_.key_heads(), width_});  // [B, T, G, K]
+  q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.first);
+  k = position.rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.first);
+  const auto y = attend(q, k, v,
+                        {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_))),
+                         .window = config_.window,
+                         .softcap = config_.softcap,
+                         .dropout = is_training() ? config_.dropout : 0,
+                         .bias = position.bias(context.first, length, length)});  // [B, T, H, K]
+  return output_(y.flatten(-2));                                                  // [B, T, D]
+}
+
+}  // namespace blockzoo

@@ -1,0 +1,27 @@
+#include "blockzoo/nn/ffn/glu.h"
+
+namespace blockzoo {
+namespace {
+
+LinearConfig inner(const GluConfig& config, const Dims& dims) {
+  return {.in = dims.model, .out = config.resolve(dims.model, GluConfig::default_ratio), .bias = config.bias};
+}
+
+LinearConfig down(const GluConfig& config, const Dims& dims) {
+  return {.in = config.resolve(dims.model, GluConfig::default_ratio),
+          .out = dims.model,
+          .bias = config.bias,
+          .role = LinearRole::kResidualOutput};
+}
+
+}  // namespace
+
+GluImpl::GluImpl(const GluConfig& config, const Dims& dims)
+    : activation_(config.activation),
+      gate_(register_module("gate", Linear(inner(config, dims)))),
+      up_(register_module("up", Linear(inner(config, dims)))),
+      down_(register_module("down", Linear(down(config, dims)))) {}
+
+Tensor GluImpl::forward(const Tensor& x) { return down_(activate(activation_, gate_(x)) * up_(x)); }
+
+}  // namespace blockzoo

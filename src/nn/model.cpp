@@ -1,0 +1,112 @@
+#include "blockzoo/nn/model.h"
+
+#include <ATen/ATen.h>
+
+#include "blockzoo/nn/parameter.h"
+#include "core/writer.h"
+
+namespace blockzoo {
+namespace {
+
+/// Position encodings for every layer; layers of equal config and equal needs share one.
+struct PositionPool {
+  struct Entry {
+    Tree config;
+    PositionDims dims;
+    Position module{nullptr};
+  };
+  std::vector<Entry> entries;
+
+  /// The encoding for `block`, and whether it is new.
+  std::pair<Position, bool> get(const BlockConfig& block, const Dims& dims) {
+    const auto config = to_tree(block.position);
+    const auto needs = position_dims(block, dims);
+    for (const auto& entry : entries) {
+      if (entry.config == config && entry.dims.heads == needs.heads && entry.dims.rotary_width == needs.rotary_width)
+        return {entry.module, false};
+    }
+    entries.push_back({config, needs, make_position(block.position, needs)});
+    return {entries.back().module, true};
+  }
+};
+
+}  // namespace
+
+ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
+  const Dims dims{.model = config_.width, .context = config_.context};
+  const auto table_width = *config_.embedding_width;
+  embedding_ = register_module("embedding", Embedding(config_.vocabulary, table_width));
+  if (table_width != dims.model)
+    embedding_projection_ = register_module("embedding_projection", Linear(LinearConfig{.in = table_width, .out = dims.model}));
+  embedding_norm_ = register_module("embedding_norm", make_norm(config_.embedding_norm, {dims.model}));
+
+  PositionPool pool;
+  positions_.push_back(register_module("position", pool.get(config_.block, dims).first));
+  const auto layers = expand_layers(config_);
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    const auto [position, fresh] = pool.get(layers[layer], dims);
+    positions_.push_back(fresh ? register_module("position_" + std::to_string(layer), position) : position);
+    blocks_->push_back(make_block(layers[layer], dims));
+  }
+  register_module("blocks", blocks_);
+
+  final_norm_ = register_module("final_norm", make_norm(*config_.final_norm, {dims.model}));
+  if (table_width != dims.model)
+    head_projection_ = register_module("head_projection", Linear(LinearConfig{.in = dims.model, .out = table_width}));
+  if (!config_.tied)
+    head_ = register_module("head", Linear(LinearConfig{.in = table_width, .out = config_.vocabulary, .role = LinearRole::kHead}));
+  if (config_.head_bias) head_bias_ = register_parameter("head_bias", born({config_.vocabulary}, 0));
+}
+
+void ModelImpl::init_parameters(uint64_t seed) { initialise(*this, config_.init, config_.layers, seed); }
+
+Tensor ModelImpl::embed(const Tensor& tokens) {
+  auto x = embedding_(tokens);
+  const auto factor = scale_factor(config_.embedding_scale, config_.width);
+  if (factor != 1) x = x * factor;
+  if (!embedding_projection_.is_empty()) x = embedding_projection_(x);
+  x = embedding_norm_(positions_.front()->embed(x, 0));
+  return config_.embedding_dropout > 0 ? at::dropout(x, config_.embedding_dropout, is_training()) : x;
+}
+
+Tensor ModelImpl::logits(const Tensor& x) {
+  auto y = final_norm_(x);
+  if (!head_projection_.is_empty()) y = head_projection_(y);
+  y = at::linear(y, head_.is_empty() ? embedding_->weight : head_->weight, head_bias_);
+  const auto factor = scale_factor(config_.logit_scale, config_.width);
+  if (factor != 1) y = y * factor;
+  if (config_.final_softcap > 0) y = at::tanh(y / config_.final_softcap) * config_.final_softcap;
+  return y;
+}
+
+Tensor ModelImpl::forward(const Tensor& tokens) {
+  TORCH_CHECK(tokens.dim() == 2, "[model] tokens must be [B, T], got ", tokens.sizes());
+  TORCH_CHECK(tokens.size(1) <= config_.context, "[model] sequences of ", tokens.size(1), " tokens are longer than the context, ",
+              config_.context);
+  auto x = embed(tokens);
+  for (size_t layer = 0; layer < blocks_->size(); ++layer) {
+    const Context context{.position = positions_[layer + 1].get()};
+    x = (*blocks_)[layer]->as<BlockImpl>()->forward(x, context);
+  }
+  return logits(x);
+}
+
+ParameterCount count_parameters(const ModelConfig& config) {
+  const BornOn meta(at::kMeta);
+  ParameterCount count;
+  for (const auto& item : Model(config)->named_parameters()) {
+    const auto& name = item.key();
+    const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    const auto part = has("norm")                     ? "norms"
+                      : has(".attention.")            ? "attention"
+                      : has(".ffn.")                  ? "ffn"
+                      : name.starts_with("position")  ? "position"
+                      : name.starts_with("embedding") ? "embedding"
+                                                      : "head";
+    count.by_part[part] += item.value().numel();
+    count.total += item.value().numel();
+  }
+  return count;
+}
+
+}  // namespace blockzoo

@@ -1,0 +1,59 @@
+#include "blockzoo/nn/position/rope.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace blockzoo {
+namespace {
+
+/// Angles [context, 1, R/2] in float64, and the number that multiplies their sine and cosine.
+std::pair<Tensor, double> angles(const RopePositionConfig& config, const PositionDims& dims) {
+  auto frequencies = rope_frequencies(config.scaling, config.theta, rotary_channels(config, dims.rotary_width));
+  auto& radians = frequencies.radians;
+  const auto turning = std::llround((1 - config.still_fraction) * static_cast<double>(radians.size()));
+  std::fill(radians.begin() + turning, radians.end(), 0.0);
+  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  const auto positions = at::arange(dims.context, wide).view({-1, 1, 1});
+  return {positions * at::tensor(radians, wide), frequencies.magnitude};
+}
+
+}  // namespace
+
+int64_t rotary_channels(const RopePositionConfig& config, int64_t width) {
+  return std::llround(config.rotary_fraction * static_cast<double>(width));
+}
+
+std::string rope_problem(const RopePositionConfig& config, int64_t width) {
+  const double exact = config.rotary_fraction * static_cast<double>(width);
+  const auto channels = rotary_channels(config, width);
+  if (channels >= 2 && channels % 2 == 0 && std::abs(exact - static_cast<double>(channels)) < 1e-6) return "";
+  return "leaves " + std::to_string(exact) + " of " + std::to_string(width) +
+         " channels to rotate; it must be an even whole number of at least 2";
+}
+
+RopePositionImpl::RopePositionImpl(const RopePositionConfig& config, const PositionDims& dims)
+    : pairing_(config.pairing), channels_(rotary_channels(config, dims.rotary_width)) {
+  const auto [angle, magnitude] = angles(config, dims);
+  cosine_ = register_buffer("cosine", (angle.cos() * magnitude).to(at::kFloat));
+  sine_ = register_buffer("sine", (angle.sin() * magnitude).to(at::kFloat));
+}
+
+Tensor RopePositionImpl::rotate(const Tensor& x, int64_t first) const {
+  const auto last = first + x.size(1);
+  TORCH_CHECK(last <= cosine_.size(0), "[rope] positions up to ", last, " are asked for, but there are ", cosine_.size(0));
+  TORCH_CHECK(x.size(-1) >= channels_, "[rope] heads must be at least ", channels_, " wide, got x ", x.sizes());
+  const auto cosine = cosine_.slice(0, first, last);
+  const auto sine = sine_.slice(0, first, last);
+  const auto turning = x.slice(-1, 0, channels_);
+  const auto rest = x.slice(-1, channels_);
+  const bool half = pairing_ == RopePairing::kHalf;
+  const auto pairs = half ? turning.unflatten(-1, {2, channels_ / 2}) : turning.unflatten(-1, {channels_ / 2, 2});
+  const int64_t pair_dim = half ? -2 : -1;
+  const auto a = pairs.select(pair_dim, 0);  // [B, T, heads, R/2]
+  const auto b = pairs.select(pair_dim, 1);
+  const auto turned = at::stack({a * cosine - b * sine, a * sine + b * cosine}, pair_dim).flatten(-2).to(x.scalar_type());
+  return rest.size(-1) == 0 ? turned : at::cat({turned, rest}, -1);
+}
+
+}  // namespace blockzoo
