@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace blockzoo {
+
+/// A fixed sequence of token ids that can be read at any position. Safe to read from several threads.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+
+  /// What error messages call it, such as "training data (/texts/train.txt)".
+  virtual std::string name() const = 0;
+  virtual int64_t size() const = 0;
+
+  /// Fills `out` with tokens first, first + 1, ...
+  /// Errors: std::out_of_range past the end; std::runtime_error with path and reason when a file cannot be read, or is
+  /// no longer the file that was opened.
+  virtual void read(int64_t first, std::span<int64_t> out) const = 0;
+
+  /// Whether read_lookback has anything to say.
+  virtual bool has_lookback() const { return false; }
+
+  /// For tokens first, first + 1, ...: 0, or, inside a repeated name, how many tokens back its last mention begins.
+  virtual void read_lookback(int64_t first, std::span<int64_t> out) const;
+};
+
+/// Training and validation data that share no token, and what a model needs to know of them.
+struct Corpus {
+  std::shared_ptr<const TokenSource> train;
+  std::shared_ptr<const TokenSource> validation;
+  int64_t vocabulary = 256;               // ids run from 0 to vocabulary - 1
+  std::optional<double> bytes_per_token;  // turns nats per token into bits per byte; absent when not known
+  uint64_t hash = 0;                      // of the contents and of the split; equal on every machine
+};
+
+}  // namespace blockzoo

@@ -1,0 +1,28 @@
+#include "blockzoo/data/corpus.h"
+
+namespace blockzoo {
+
+int64_t vocabulary_size(const CorpusConfig& config) {
+  return std::visit([](const auto& kind) { return kind.vocabulary_size(); }, config);
+}
+
+std::vector<std::string*> paths_of(CorpusConfig& config) {
+  std::vector<std::string*> paths;
+  std::visit(
+      [&](auto& kind) {
+        if constexpr (requires { kind.path; }) {
+          paths.push_back(&kind.path);
+          if (auto* own = std::get_if<PathValidationConfig>(&kind.validation)) paths.push_back(&own->path);
+        }
+      },
+      config);
+  return paths;
+}
+
+void resolve_paths(CorpusConfig& config, const std::filesystem::path& folder) {
+  for (auto* path : paths_of(config)) {
+    if (!path->empty()) *path = std::filesystem::absolute(folder / *path).lexically_normal().string();
+  }
+}
+
+}  // namespace blockzoo
