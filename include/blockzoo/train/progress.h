@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "blockzoo/train/session.h"
+
+namespace blockzoo {
+
+enum class Talk { kNormal, kQuiet };
+
+/// Shows a run on standard error: one line that is drawn again on a terminal, plain lines now and then otherwise.
+class Progress {
+ public:
+  Progress(int64_t steps, Talk talk);
+  ~Progress();
+
+  void step(const StepResult& result, double tokens_per_s, double seconds_left);
+  void validation(int64_t step, const EvalResult& result);
+  void note(const std::string& text);
+
+ private:
+  void clear_bar();
+
+  const int64_t steps_;
+  const Talk talk_;
+  const bool terminal_;
+  bool bar_shown_ = false;
+  int64_t next_plain_ = 1;
+  std::chrono::steady_clock::time_point last_drawn_;
+};
+
+/// "1 h 05 min", "3 min 20 s" or "45 s".
+std::string spoken_time(double seconds);
+
+/// "nats a token 1.234, bits a byte 1.78, repeated names 0.5, elsewhere 1.3".
+std::string describe(const EvalResult& result);
+
+}  // namespace blockzoo

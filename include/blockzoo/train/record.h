@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "blockzoo/train/session.h"
+
+namespace blockzoo {
+
+/// How a run ended, or that it has not.
+enum class RunStatus { kRunning, kFinished, kDiverged, kInterrupted, kFailed };
+
+constexpr auto names(RunStatus) {
+  using enum RunStatus;
+  return std::to_array<std::pair<RunStatus, std::string_view>>({{kRunning, "running"},
+                                                                {kFinished, "finished"},
+                                                                {kDiverged, "diverged"},
+                                                                {kInterrupted, "interrupted"},
+                                                                {kFailed, "failed"}});
+}
+
+/// `run.json`: one run for programs. Numbers that are not finite are null there.
+struct RunRecord {
+  static constexpr int64_t kSchema = 1;
+
+  RunStatus status = RunStatus::kRunning;
+  std::string message;  // what went wrong, if anything
+  std::string identity;
+  int64_t seed = 0;
+  int64_t step = 0;   // updates done
+  int64_t steps = 0;  // updates asked for
+  int64_t tokens = 0;
+  int64_t parameters = 0;
+  std::map<std::string, int64_t> parameters_by_part;
+  std::string device;
+  int64_t threads = 0;
+  std::string started;  // UTC, ISO 8601
+  double train_s = 0;   // time in updates, validation and saving left out
+  std::string data_hash;
+  std::string batches_hash;  // of all batches that were trained on
+  std::string validation_hash;
+  double first_loss = 0;  // nats a token
+  std::map<std::string, double> first_gradient_norms;
+  std::optional<EvalResult> validation;       // at the end
+  std::optional<EvalResult> best_validation;  // of all that were taken
+  int64_t best_step = 0;
+
+  double tokens_per_s() const { return train_s > 0 ? static_cast<double>(tokens) / train_s : 0; }
+};
+
+/// Strict JSON, indented.
+std::string to_json(const RunRecord& record);
+/// Errors: std::exception with what is missing or of the wrong kind; another schema.
+RunRecord record_from_json(const std::string& json);
+
+/// Errors: std::runtime_error with path and reason, also for another schema.
+RunRecord read_record(const std::filesystem::path& run_folder);
+void write_record(const std::filesystem::path& run_folder, const RunRecord& record);
+
+/// One line of metrics.jsonl. Only `seconds` and `tokens_per_s` depend on the clock.
+std::string step_line(const StepResult& result, int64_t tokens, double train_s);
+std::string validation_line(int64_t step, const EvalResult& result);
+
+/// Now in UTC, as 2026-01-31T12:00:00Z.
+std::string utc_now();
+
+}  // namespace blockzoo

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blockzoo/core/tree.h"
+#include "blockzoo/data/corpus.h"
+#include "blockzoo/nn/model_config.h"
+#include "blockzoo/train/loss.h"
+#include "blockzoo/train/optimizer.h"
+#include "blockzoo/train/precision.h"
+#include "blockzoo/train/schedule.h"
+
+namespace blockzoo {
+
+enum class DeviceChoice { kAuto, kCpu, kCuda };
+
+constexpr auto names(DeviceChoice) {
+  using enum DeviceChoice;
+  return std::to_array<std::pair<DeviceChoice, std::string_view>>({{kAuto, "auto"}, {kCpu, "cpu"}, {kCuda, "cuda"}});
+}
+
+/// How a model is trained. A run ends as diverged when a loss or gradient is not finite, or when the loss stays more than
+/// `divergence_nats` above that of the first step for ten steps in a row.
+struct TrainConfig {
+  int64_t steps = 200;
+  int64_t batch = 16;
+  int64_t accumulation = 1;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  LossConfig loss;
+  double clip = 1;
+  double divergence_nats = 1;
+  Precision precision = Precision::kFloat32;
+  DeviceChoice device = DeviceChoice::kAuto;
+  std::optional<int64_t> threads;
+  int64_t log_every = 10;
+  int64_t eval_every = 0;
+  int64_t save_every = 0;
+  int64_t keep = 2;
+
+  static void fields(auto& self, auto& visit) {
+    visit("steps", self.steps, positive, "optimizer updates");
+    visit("batch", self.batch, positive, "sequences of one update");
+    visit("accumulation", self.accumulation, positive, "parts that a batch is computed in, to save memory");
+    visit("optimizer", self.optimizer, "optimizer");
+    visit("schedule", self.schedule, "learning rate over time");
+    visit("loss", self.loss, "terms beside the cross entropy");
+    visit("clip", self.clip, not_negative, "largest joint norm of the gradients; 0 means off");
+    visit("divergence_nats", self.divergence_nats, positive, "a loss this far above the first for ten steps is a divergence");
+    visit("precision", self.precision, "float32, or bfloat16 products with float32 weights");
+    visit("device", self.device, "auto takes CUDA where there is one");
+    visit("threads", self.threads, positive, "auto is the cores that this process may use");
+    visit("log_every", self.log_every, positive, "steps between lines of the metrics");
+    visit("eval_every", self.eval_every, not_negative, "steps between validations; 0 means at the end only");
+    visit("save_every", self.save_every, not_negative, "steps between checkpoints; 0 means at the end only");
+    visit("keep", self.keep, positive, "checkpoints kept, the newest");
+  }
+  static void rules(const auto& self, auto& expect) {
+    expect(self.batch % self.accumulation == 0, "accumulation", "must divide batch, which is " + std::to_string(self.batch));
+    expect(warmup_of(self.schedule) <= self.steps, "schedule.warmup", "is above steps, which is " + std::to_string(self.steps));
+  }
+};
+
+/// Everything that decides a run.
+struct RunConfig {
+  int64_t seed = 0;
+  ModelConfig model;
+  DataConfig data;
+  TrainConfig train;
+
+  static void fields(auto& self, auto& visit) {
+    visit("seed", self.seed, not_negative, "start values and dropout");
+    visit("model", self.model, "the architecture");
+    visit("data", self.data, "what it is trained on");
+    visit("train", self.train, "how it is trained");
+  }
+  static void rules(const auto& self, auto& expect) {
+    const auto needed = vocabulary_size(self.data.corpus);
+    expect(self.model.vocabulary >= needed, "model.vocabulary",
+           "is " + std::to_string(self.model.vocabulary) + ", but the data has ids up to " + std::to_string(needed - 1));
+  }
+};
+
+/// Reads a run file. A top-level `base: other.yaml` is read first and the rest is laid over it; relative paths are seen
+/// from the file that names them; `sets` ("a.b=value") come last. A name such as models/tiny.yaml that is no file is
+/// looked up among the configs that the program carries.
+/// Errors: ConfigError with every problem.
+RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
+
+/// `patch` laid over a whole config; relative paths in it are seen from `folder`. Errors: ConfigError.
+RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesystem::path& folder);
+
+/// The config as a tree, every default written out.
+Tree to_document(const RunConfig& config);
+
+/// The config with every `auto` of the model replaced.
+RunConfig resolved(const RunConfig& config);
+
+/// Identity of a run: a hash of its resolved config without folders of paths, threads and what only says how often
+/// something is written.
+std::string identity(const RunConfig& config);
+
+}  // namespace blockzoo

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "blockzoo/data/batches.h"
+#include "blockzoo/data/corpus.h"
+#include "blockzoo/nn/model.h"
+#include "blockzoo/train/run_config.h"
+
+namespace blockzoo {
+
+/// What one update did.
+struct StepResult {
+  int64_t step = 0;  // updates done, this one included
+  double loss = 0;   // cross entropy before the update, nats a token
+  double z = 0;      // mean log(Z)^2; 0 unless z_loss is on
+  double lr = 0;
+  double gradient_norm = 0;  // before clipping
+  bool finite = true;        // false: nothing was updated
+};
+
+/// Mean losses over the validation windows, nats a token. The two parts are absent where the corpus marks no names.
+struct EvalResult {
+  double loss = 0;
+  std::optional<double> bits_per_byte;
+  std::optional<double> repeated_names;
+  std::optional<double> elsewhere;
+};
+
+/// A model in training: one update after the other, the same for every arm. No files, no clocks.
+/// Dropout of step s draws from a generator seeded by (seed, s), so a session that was put back at a step goes on exactly.
+class Session {
+ public:
+  /// Opens the data, builds the model and draws its start values.
+  /// Errors: ConfigError; std::runtime_error about data or device.
+  explicit Session(const RunConfig& config);
+
+  const RunConfig& config() const { return config_; }
+  const Corpus& corpus() const { return corpus_; }
+  Model& model() { return model_; }
+  Adamw& optimizer() { return optimizer_; }
+  c10::Device device() const { return device_; }
+  int64_t steps_done() const { return step_; }
+  void set_steps_done(int64_t step) { step_ = step; }
+  uint64_t validation_hash() const { return validation_.hash(); }
+  /// Sum of the batches' hashes since the session began or was put back.
+  uint64_t batches_hash() const { return batches_hash_; }
+  void set_batches_hash(uint64_t hash) { batches_hash_ = hash; }
+
+  StepResult advance();
+  EvalResult evaluate();
+
+  /// Norm of the gradients of step 0 by layer ("embedding", "blocks.0", ..., "head"), without an update.
+  std::map<std::string, double> first_gradient_norms();
+
+ private:
+  struct Sums {
+    double cross_entropy = 0;
+    double z = 0;
+    int64_t tokens = 0;
+  };
+  Sums accumulate_gradients(int64_t step);
+
+  const RunConfig config_;
+  const c10::Device device_;
+  Corpus corpus_;
+  Batches batches_;
+  ValidationWindows validation_;
+  Model model_;
+  Adamw optimizer_;
+  int64_t step_ = 0;
+  uint64_t batches_hash_ = 0;
+};
+
+/// The device that a choice names. Errors: std::runtime_error when CUDA is asked for and absent.
+c10::Device pick_device(DeviceChoice choice);
+
+}  // namespace blockzoo

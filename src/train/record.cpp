@@ -1,0 +1,154 @@
+#include "blockzoo/train/record.h"
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "blockzoo/core/build_info.h"
+#include "blockzoo/core/names.h"
+#include "blockzoo/hub/atomic_file.h"
+
+namespace blockzoo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no nan and no inf.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json to_object(const EvalResult& result) {
+  Json json = {{"loss", number(result.loss)}};
+  if (result.bits_per_byte) json["bits_per_byte"] = number(*result.bits_per_byte);
+  if (result.repeated_names) json["repeated_names"] = number(*result.repeated_names);
+  if (result.elsewhere) json["elsewhere"] = number(*result.elsewhere);
+  return json;
+}
+
+double finite_or_nan(const Json& json) { return json.is_number() ? json.get<double>() : std::nan(""); }
+
+EvalResult eval_from(const Json& json) {
+  EvalResult result{.loss = finite_or_nan(json.at("loss"))};
+  const auto take = [&](const char* key, std::optional<double>& field) {
+    if (json.contains(key)) field = finite_or_nan(json.at(key));
+  };
+  take("bits_per_byte", result.bits_per_byte);
+  take("repeated_names", result.repeated_names);
+  take("elsewhere", result.elsewhere);
+  return result;
+}
+
+RunStatus status_from(const std::string& name) {
+  for (const auto& [status, spelling] : names(RunStatus{})) {
+    if (spelling == name) return status;
+  }
+  throw std::runtime_error("status '" + name + "' is none of " + all_names<RunStatus>());
+}
+
+}  // namespace
+
+RunRecord record_from_json(const std::string& text) {
+  const auto json = Json::parse(text);
+  const auto schema = json.at("schema").get<int64_t>();
+  if (schema != RunRecord::kSchema)
+    throw std::runtime_error("schema " + std::to_string(schema) + "; this program reads " + std::to_string(RunRecord::kSchema));
+  RunRecord record;
+  record.status = status_from(json.at("status"));
+  record.message = json.at("message");
+  record.identity = json.at("identity");
+  record.seed = json.at("seed");
+  record.step = json.at("step");
+  record.steps = json.at("steps");
+  record.tokens = json.at("tokens");
+  record.parameters = json.at("parameters");
+  record.parameters_by_part = json.at("parameters_by_part").get<std::map<std::string, int64_t>>();
+  record.device = json.at("device");
+  record.threads = json.at("threads");
+  record.started = json.at("started");
+  record.train_s = json.at("train_s");
+  record.data_hash = json.at("data_hash");
+  record.batches_hash = json.at("batches_hash");
+  record.validation_hash = json.at("validation_hash");
+  record.first_loss = finite_or_nan(json.at("first_loss"));
+  for (const auto& [layer, norm] : json.at("first_gradient_norms").items())
+    record.first_gradient_norms[layer] = finite_or_nan(norm);
+  if (json.contains("validation")) record.validation = eval_from(json.at("validation"));
+  if (json.contains("best_validation")) record.best_validation = eval_from(json.at("best_validation"));
+  record.best_step = json.at("best_step");
+  return record;
+}
+
+std::string to_json(const RunRecord& record) {
+  const auto& build = build_info();
+  Json json = {{"schema", RunRecord::kSchema},
+               {"status", name_of(record.status)},
+               {"message", record.message},
+               {"identity", record.identity},
+               {"seed", record.seed},
+               {"step", record.step},
+               {"steps", record.steps},
+               {"tokens", record.tokens},
+               {"parameters", record.parameters},
+               {"parameters_by_part", record.parameters_by_part},
+               {"device", record.device},
+               {"threads", record.threads},
+               {"started", record.started},
+               {"train_s", record.train_s},
+               {"tokens_per_s", record.tokens_per_s()},
+               {"data_hash", record.data_hash},
+               {"batches_hash", record.batches_hash},
+               {"validation_hash", record.validation_hash},
+               {"first_loss", number(record.first_loss)},
+               {"first_gradient_norms", Json::object()},
+               {"best_step", record.best_step}};
+  for (const auto& [layer, norm] : record.first_gradient_norms) json["first_gradient_norms"][layer] = number(norm);
+  if (record.validation) json["validation"] = to_object(*record.validation);
+  if (record.best_validation) json["best_validation"] = to_object(*record.best_validation);
+  json["build"] = {{"version", build.version},
+                   {"commit", build.commit},
+                   {"compiler", build.compiler},
+                   {"libtorch", build.libtorch},
+                   {"build_type", build.build_type}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+RunRecord read_record(const std::filesystem::path& run_folder) {
+  const auto path = run_folder / "run.json";
+  const auto text = read_file(path);
+  try {
+    return record_from_json(text);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(path.string() + " is not a run's record: " + error.what());
+  }
+}
+
+void write_record(const std::filesystem::path& run_folder, const RunRecord& record) {
+  write_file(run_folder / "run.json", to_json(record));
+}
+
+std::string step_line(const StepResult& result, int64_t tokens, double train_s) {
+  Json json = {{"step", result.step},
+               {"tokens", tokens},
+               {"loss", number(result.loss)},
+               {"lr", result.lr},
+               {"gradient_norm", number(result.gradient_norm)}};
+  if (result.z != 0) json["z"] = number(result.z);
+  if (!result.finite) json["finite"] = false;
+  json["seconds"] = train_s;
+  json["tokens_per_s"] = train_s > 0 ? static_cast<double>(tokens) / train_s : 0;
+  return json.dump();
+}
+
+std::string validation_line(int64_t step, const EvalResult& result) {
+  return Json{{"step", step}, {"validation", to_object(result)}}.dump();
+}
+
+std::string utc_now() {
+  const auto now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace blockzoo

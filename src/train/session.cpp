@@ -1,0 +1,139 @@
+#include "blockzoo/train/session.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "blockzoo/core/hash.h"
+
+namespace blockzoo {
+namespace {
+
+/// Evaluation mode while it lives.
+class EvalScope {
+ public:
+  explicit EvalScope(torch::nn::Module& module) : module_(module), training_(module.is_training()) { module.eval(); }
+  ~EvalScope() { module_.train(training_); }
+  EvalScope(const EvalScope&) = delete;
+  EvalScope& operator=(const EvalScope&) = delete;
+
+ private:
+  torch::nn::Module& module_;
+  const bool training_;
+};
+
+Model build(const RunConfig& config, c10::Device device) {
+  Model model(config.model);
+  model->init_parameters(static_cast<uint64_t>(config.seed));
+  model->to(device);
+  return model;
+}
+
+/// "blocks.3" for blocks.3.ffn.up.weight, "head" for head.weight.
+std::string layer_of(const std::string& parameter) {
+  const auto first = parameter.find('.');
+  if (!parameter.starts_with("blocks.")) return parameter.substr(0, first);
+  return parameter.substr(0, parameter.find('.', first + 1));
+}
+
+}  // namespace
+
+c10::Device pick_device(DeviceChoice choice) {
+  const bool cuda = at::hasCUDA();
+  if (choice == DeviceChoice::kCuda && !cuda)
+    throw std::runtime_error("train.device: cuda is asked for, but this LibTorch sees no CUDA device; allowed: auto, cpu");
+  return choice == DeviceChoice::kCpu || !cuda ? at::kCPU : at::kCUDA;
+}
+
+Session::Session(const RunConfig& config)
+    : config_(config),
+      device_(pick_device(config.train.device)),
+      corpus_(open_corpus(config.data.corpus)),
+      batches_(corpus_.train, {.windows = config.train.batch, .context = config.model.context},
+               static_cast<uint64_t>(config.data.seed)),
+      validation_(corpus_.validation, config.model.context, config.data.validation_windows),
+      model_(build(config, device_)),
+      optimizer_(std::get<AdamwConfig>(config.train.optimizer), *model_) {
+  model_->train();
+}
+
+Session::Sums Session::accumulate_gradients(int64_t step) {
+  const auto& train = config_.train;
+  const auto part = train.batch / train.accumulation;
+  const bool with_z = train.loss.z_loss > 0;
+  at::manual_seed(seed_for(static_cast<uint64_t>(config_.seed), "dropout", static_cast<uint64_t>(step)));
+  optimizer_.zero_grad();
+  std::vector<Batch> parts;
+  Sums sums;
+  for (int64_t i = 0; i < train.accumulation; ++i) {
+    parts.push_back(batches_.slice(step, i * part, part));
+    batches_hash_ += parts.back().hash;
+    sums.tokens += (parts.back().targets != kIgnored).sum().item<int64_t>();
+  }
+  for (const auto& batch : parts) {
+    LossSums losses;
+    {
+      const AutocastScope autocast(train.precision, device_);
+      losses = loss_sums(model_(batch.inputs.to(device_)), batch.targets.to(device_), with_z);
+    }
+    batch_loss(losses, train.loss.z_loss, sums.tokens).backward();
+    sums.cross_entropy += losses.cross_entropy.item<double>();
+    if (with_z) sums.z += losses.z.item<double>();
+  }
+  return sums;
+}
+
+StepResult Session::advance() {
+  const auto& train = config_.train;
+  const auto sums = accumulate_gradients(step_);
+  const auto tokens = static_cast<double>(std::max<int64_t>(sums.tokens, 1));
+  const double factor = rate_factor(train.schedule, step_, train.steps);
+  StepResult result{.step = step_ + 1,
+                    .loss = sums.cross_entropy / tokens,
+                    .z = sums.z / tokens,
+                    .lr = std::get<AdamwConfig>(train.optimizer).lr * factor,
+                    .gradient_norm = optimizer_.clip(train.clip)};
+  result.finite = std::isfinite(result.loss) && std::isfinite(result.gradient_norm);
+  if (!result.finite) return result;
+  optimizer_.step(factor);
+  ++step_;
+  return result;
+}
+
+EvalResult Session::evaluate() {
+  const at::NoGradGuard no_grad;
+  const EvalScope eval(*model_);
+  double sum = 0, marked_sum = 0;
+  int64_t tokens = 0, marked_tokens = 0;
+  const auto part = config_.train.batch / config_.train.accumulation;
+  for (int64_t first = 0; first < validation_.size(); first += part) {
+    const AutocastScope autocast(config_.train.precision, device_);
+    const auto batch = validation_.read(first, part);
+    const auto losses = loss_sums(model_(batch.inputs.to(device_)), batch.targets.to(device_), false).token_losses.to(at::kDouble);
+    sum += losses.sum().item<double>();
+    tokens += losses.numel();
+    if (!batch.marked.defined()) continue;
+    marked_sum += losses.masked_select(batch.marked.to(device_)).sum().item<double>();
+    marked_tokens += batch.marked.sum().item<int64_t>();
+  }
+  EvalResult result{.loss = sum / static_cast<double>(tokens)};
+  if (corpus_.bytes_per_token) result.bits_per_byte = result.loss / std::log(2.0) / *corpus_.bytes_per_token;
+  if (marked_tokens > 0) {
+    result.repeated_names = marked_sum / static_cast<double>(marked_tokens);
+    result.elsewhere = (sum - marked_sum) / static_cast<double>(std::max<int64_t>(tokens - marked_tokens, 1));
+  }
+  return result;
+}
+
+std::map<std::string, double> Session::first_gradient_norms() {
+  const auto hash_before = batches_hash_;
+  accumulate_gradients(0);
+  batches_hash_ = hash_before;
+  std::map<std::string, double> squares;
+  for (const auto& parameter : model_->named_parameters())
+    squares[layer_of(parameter.key())] += parameter.value().grad().to(at::kDouble).square().sum().item<double>();
+  for (auto& [layer, value] : squares) value = std::sqrt(value);
+  return squares;
+}
+
+}  // namespace blockzoo
