@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <set>
@@ -66,8 +67,9 @@ class Reader {
     if (problems_.size() == before) check(*value, child_path(key), field, bound);
   }
 
-  // What T::rules calls.
-  void operator()(bool holds, std::string_view key, const std::string& message) {
+  // What T::rules calls. Exactly bool, since a key would convert to it and string fields would be ambiguous.
+  template <std::same_as<bool> Condition>
+  void operator()(Condition holds, std::string_view key, const std::string& message) {
     if (!holds) note(node_.deepest(key).place, child_path(key), message);
   }
 
