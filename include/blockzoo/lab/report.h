@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blockzoo/lab/ablate.h"
+
+namespace blockzoo {
+
+/// Mean and sample standard deviation; the deviation is absent for fewer than two values.
+struct Spread {
+  int64_t count = 0;
+  double mean = 0;
+  std::optional<double> deviation;
+};
+Spread spread_of(const std::vector<double>& values);
+
+/// The runs of one arm at one point of the sweep, over its seeds. Losses are of finished runs only, nats a token.
+struct SummaryRow {
+  std::string arm;
+  std::vector<SweepValue> sweep;
+  std::vector<RunOutcome> runs;
+  Spread loss;
+  Spread bits_per_byte;
+  Spread repeated_names;
+  Spread elsewhere;
+  Spread tokens_per_s;
+  int64_t parameters = 0;
+
+  std::string status() const;  // "3 finished", "2 finished, 1 diverged"
+};
+
+/// One row for each arm and point, in the study's order.
+std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutcome>& outcomes);
+
+/// The rows as an aligned table for a terminal.
+std::string terminal_table(const std::vector<SummaryRow>& rows);
+
+/// Whether all runs saw the same data: sentences, each starting with "same" or "NOT the same".
+std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes);
+
+/// Writes report.md, results.csv (a line a row) and runs.csv (a line a run). Errors: std::system_error.
+void write_report(const std::filesystem::path& folder, const Study& study, const std::vector<RunOutcome>& outcomes);
+
+}  // namespace blockzoo

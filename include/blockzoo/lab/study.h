@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blockzoo/core/tree.h"
+#include "blockzoo/train/run_config.h"
+
+namespace blockzoo {
+
+/// A study file: one base, several arms that differ from it, the same values swept in each, the same seeds for all.
+struct StudyConfig {
+  std::string name;
+  std::string question;
+  Tree base;
+  Tree arms;
+  Tree sweep;
+  std::vector<int64_t> seeds{0};
+
+  static void fields(auto& self, auto& visit) {
+    visit("name", self.name, "name of the results' folder; the file's name when absent");
+    visit("question", self.question, "what the study asks, for the report");
+    visit("base", self.base, "path of a run file, or a run config written here");
+    visit("arms", self.arms, "name of each arm, and what differs from the base; {} is the base itself");
+    visit("sweep", self.sweep, "dotted path: list of values; every combination is run for every arm");
+    visit("seeds", self.seeds, not_negative, "each run is repeated with these; a seed sets start values, dropout and data order");
+  }
+  static void rules(const auto& self, auto& expect) {
+    expect(self.arms.is_map() && !self.arms.entries.empty(), "arms", "must name at least one arm, as in {pre_norm: {}}");
+    expect(self.base.is_map() || self.base.is_scalar(), "base", "must be the path of a run file or a map");
+    expect(!self.seeds.empty(), "seeds", "must hold at least one seed");
+  }
+};
+
+/// One value that a sweep gave.
+struct SweepValue {
+  std::string path;
+  std::string value;
+};
+
+/// One run of a study.
+struct PlannedRun {
+  std::string arm;
+  std::vector<SweepValue> sweep;
+  int64_t seed = 0;
+  std::filesystem::path folder;  // below the study's
+  RunConfig config;
+  std::vector<Difference> differences;  // from the base, the seed left out
+
+  /// "post_norm, train.optimizer.lr 0.003, seed 1".
+  std::string title() const;
+};
+
+struct Study {
+  std::string name;
+  std::string question;
+  RunConfig base;
+  std::vector<PlannedRun> runs;  // arm by arm, sweep by sweep, seed by seed
+};
+
+/// Reads a study and plans its runs. `sets` are laid over the base. An arm that changes nothing is the base itself and
+/// allowed once. Errors: ConfigError with every problem of every arm.
+Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
+
+/// A study file has arms; a run file has none.
+bool is_study(const std::filesystem::path& path);
+
+}  // namespace blockzoo

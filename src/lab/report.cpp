@@ -1,0 +1,258 @@
+#include "blockzoo/lab/report.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "blockzoo/core/build_info.h"
+#include "blockzoo/hub/atomic_file.h"
+
+namespace blockzoo {
+namespace {
+
+std::string shown(const Spread& spread) {
+  if (spread.count == 0) return "-";
+  if (!spread.deviation) return fmt::format("{:.4f} (one seed)", spread.mean);
+  return fmt::format("{:.4f} +- {:.4f}", spread.mean, *spread.deviation);
+}
+
+std::string sweep_text(const SummaryRow& row) {
+  std::string text;
+  for (const auto& [path, value] : row.sweep) text += (text.empty() ? "" : ", ") + path.substr(path.rfind('.') + 1) + " " + value;
+  return text.empty() ? "-" : text;
+}
+
+const std::vector<std::string>& columns() {
+  static const std::vector<std::string> names = {"arm",       "sweep",        "validation, nats a token", "bits a byte", "repeated names",
+                                                 "elsewhere", "parameters", "tokens/s",                 "status"};
+  return names;
+}
+
+std::vector<std::string> cells(const SummaryRow& row) {
+  return {row.arm,
+          sweep_text(row),
+          shown(row.loss),
+          row.bits_per_byte.count ? fmt::format("{:.4f}", row.bits_per_byte.mean) : "-",
+          shown(row.repeated_names),
+          shown(row.elsewhere),
+          fmt::format("{}", row.parameters),
+          row.tokens_per_s.count ? fmt::format("{:.0f}", row.tokens_per_s.mean) : "-",
+          row.status()};
+}
+
+std::string markdown_row(const std::vector<std::string>& parts) {
+  std::string line = "|";
+  for (auto part : parts) {
+    for (size_t at = 0; (at = part.find('|', at)) != std::string::npos; at += 2) part.insert(at, "\\");
+    line += " " + part + " |";
+  }
+  return line + "\n";
+}
+
+/// Quoted where a comma, a quote or a line end asks for it (RFC 4180).
+std::string csv_row(const std::vector<std::string>& parts) {
+  std::string line;
+  for (const auto& part : parts) {
+    if (&part != &parts.front()) line += ',';
+    if (part.find_first_of(",\"\n") == std::string::npos) {
+      line += part;
+      continue;
+    }
+    line += '"';
+    for (const char c : part) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
+std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string results_csv(const std::vector<SummaryRow>& rows) {
+  std::vector<std::string> head{"arm"};
+  if (!rows.empty()) {
+    for (const auto& value : rows.front().sweep) head.push_back(value.path);
+  }
+  const std::vector<std::string> figures = {"seeds", "finished", "loss_nats_mean", "loss_nats_sd", "bits_per_byte_mean", "bits_per_byte_sd",
+                                            "repeated_names_nats_mean", "repeated_names_nats_sd", "elsewhere_nats_mean", "elsewhere_nats_sd",
+                                            "parameters", "tokens_per_s_mean", "status"};
+  head.insert(head.end(), figures.begin(), figures.end());
+  auto text = csv_row(head);
+  for (const auto& row : rows) {
+    std::vector<std::string> line{row.arm};
+    for (const auto& value : row.sweep) line.push_back(value.value);
+    line.push_back(std::to_string(row.runs.size()));
+    line.push_back(std::to_string(row.loss.count));
+    for (const auto* spread : {&row.loss, &row.bits_per_byte, &row.repeated_names, &row.elsewhere}) {
+      line.push_back(spread->count ? exact(spread->mean) : "");
+      line.push_back(spread->deviation ? exact(*spread->deviation) : "");
+    }
+    line.push_back(std::to_string(row.parameters));
+    line.push_back(row.tokens_per_s.count ? exact(row.tokens_per_s.mean) : "");
+    line.push_back(row.status());
+    text += csv_row(line);
+  }
+  return text;
+}
+
+std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes) {
+  auto text = csv_row({"folder", "arm", "seed", "identity", "status", "step", "tokens", "loss_nats", "best_loss_nats", "best_step",
+                       "first_loss_nats", "parameters", "train_s", "tokens_per_s", "data_hash", "batches_hash", "message"});
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const auto& run = study.runs[i];
+    const auto& record = outcomes[i].record;
+    text += csv_row({run.folder.generic_string(), run.arm, std::to_string(run.seed), record.identity, std::string(name_of(record.status)),
+                     std::to_string(record.step), std::to_string(record.tokens),
+                     record.validation ? exact(record.validation->loss) : "",
+                     record.best_validation ? exact(record.best_validation->loss) : "", std::to_string(record.best_step),
+                     exact(record.first_loss), std::to_string(record.parameters), exact(record.train_s), exact(record.tokens_per_s()),
+                     record.data_hash, record.batches_hash, record.message});
+  }
+  return text;
+}
+
+std::string arm_differences(const Study& study) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const auto& run : study.runs) {
+    if (!seen.insert(run.arm).second) continue;
+    std::string list;
+    for (const auto& [path, before, after] : run.differences) {
+      const bool swept = std::any_of(run.sweep.begin(), run.sweep.end(), [&, &path = path](const auto& s) { return s.path == path; });
+      if (!swept) list += fmt::format("\n  - `{}`: {} instead of {}", path, after, before);
+    }
+    text += fmt::format("- **{}**{}\n", run.arm, list.empty() ? ": the base itself" : list);
+  }
+  return text;
+}
+
+std::string report_markdown(const Study& study, const std::vector<RunOutcome>& outcomes, const std::vector<SummaryRow>& rows) {
+  auto text = fmt::format("# {}\n\n", study.name);
+  if (!study.question.empty()) text += study.question + "\n\n";
+  text += "## Results\n\n";
+  text += "Loss on the validation windows after the last step: mean over the seeds that finished, +- their sample standard deviation.\n";
+  text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
+  text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
+  for (const auto& row : rows) text += markdown_row(cells(row));
+  text += "\n## What differs from the base\n\n" + arm_differences(study);
+  text += "\n## Was it fair?\n\n";
+  for (const auto& sentence : fairness(study, outcomes)) text += "- " + sentence + "\n";
+  std::string troubles;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i].record.message.empty())
+      troubles += fmt::format("- {}: {}\n", study.runs[i].title(), outcomes[i].record.message);
+  }
+  if (!troubles.empty()) text += "\n## Runs that did not finish\n\n" + troubles;
+  const auto& build = build_info();
+  text += fmt::format("\nMade by blockzoo {} (commit {}, {}, LibTorch {}). Every run's folder has its config.yaml, run.json, metrics.jsonl and\ncheckpoints; runs.csv lists them.\n",
+                      build.version, build.commit, build.compiler, build.libtorch);
+  return text;
+}
+
+}  // namespace
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread{.count = static_cast<int64_t>(values.size())};
+  if (values.empty()) return spread;
+  for (const double value : values) spread.mean += value / static_cast<double>(values.size());
+  if (values.size() < 2) return spread;
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  spread.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return spread;
+}
+
+std::string SummaryRow::status() const {
+  std::map<RunStatus, int> counts;
+  for (const auto& run : runs) ++counts[run.record.status];
+  std::string text;
+  for (const auto& [status, name] : names(RunStatus{})) {
+    if (counts.count(status)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[status], name);
+  }
+  return text;
+}
+
+std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutcome>& outcomes) {
+  std::vector<SummaryRow> rows;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const auto& run = study.runs[i];
+    const bool fresh = rows.empty() || rows.back().runs.front().folder.parent_path() != outcomes[i].folder.parent_path();
+    if (fresh) rows.push_back({.arm = run.arm, .sweep = run.sweep});
+    rows.back().runs.push_back(outcomes[i]);
+  }
+  for (auto& row : rows) {
+    std::vector<double> loss, bits, repeated, elsewhere, speed;
+    for (const auto& [folder, record, skipped] : row.runs) {
+      row.parameters = std::max(row.parameters, record.parameters);
+      if (record.status != RunStatus::kFinished || !record.validation) continue;
+      loss.push_back(record.validation->loss);
+      if (record.validation->bits_per_byte) bits.push_back(*record.validation->bits_per_byte);
+      if (record.validation->repeated_names) repeated.push_back(*record.validation->repeated_names);
+      if (record.validation->elsewhere) elsewhere.push_back(*record.validation->elsewhere);
+      speed.push_back(record.tokens_per_s());
+    }
+    row.loss = spread_of(loss);
+    row.bits_per_byte = spread_of(bits);
+    row.repeated_names = spread_of(repeated);
+    row.elsewhere = spread_of(elsewhere);
+    row.tokens_per_s = spread_of(speed);
+  }
+  return rows;
+}
+
+std::string terminal_table(const std::vector<SummaryRow>& rows) {
+  std::vector<std::vector<std::string>> lines{columns()};
+  for (const auto& row : rows) lines.push_back(cells(row));
+  std::vector<size_t> widths(columns().size(), 0);
+  for (const auto& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (size_t i = 0; i < line.size(); ++i) row += fmt::format("{:<{}}  ", line[i], widths[i]);
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+    if (&line == &lines.front()) text += std::string(row.size(), '-') + "\n";
+  }
+  return text;
+}
+
+std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes) {
+  std::set<std::string> data, windows;
+  std::set<int64_t> tokens, parameters;
+  std::map<int64_t, std::set<std::string>> orders;
+  int64_t finished = 0;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const auto& record = outcomes[i].record;
+    if (record.status != RunStatus::kFinished) continue;
+    ++finished;
+    data.insert(record.data_hash);
+    windows.insert(record.validation_hash);
+    tokens.insert(record.tokens);
+    parameters.insert(record.parameters);
+    orders[study.runs[i].seed].insert(record.batches_hash);
+  }
+  if (finished == 0) return {"no run finished, so there is nothing to compare"};
+  const auto verdict = [](bool same, const std::string& what) { return (same ? "same " : "NOT the same ") + what; };
+  const bool same_order = std::all_of(orders.begin(), orders.end(), [](const auto& entry) { return entry.second.size() == 1; });
+  std::vector<std::string> sentences{
+      verdict(data.size() == 1, fmt::format("training and validation data in all {} finished runs (by hash)", finished)),
+      verdict(windows.size() == 1, "validation windows (by hash)"),
+      verdict(same_order, "batches in the same order for every arm at each seed (by hash)"),
+      verdict(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin()) : "number of training tokens")};
+  sentences.push_back(parameters.size() == 1
+                          ? fmt::format("same number of parameters, {}", *parameters.begin())
+                          : fmt::format("NOT the same number of parameters: {} to {}", *parameters.begin(), *parameters.rbegin()));
+  return sentences;
+}
+
+void write_report(const std::filesystem::path& folder, const Study& study, const std::vector<RunOutcome>& outcomes) {
+  const auto rows = summarise(study, outcomes);
+  write_file(folder / "report.md", report_markdown(study, outcomes, rows));
+  write_file(folder / "results.csv", results_csv(rows));
+  write_file(folder / "runs.csv", runs_csv(study, outcomes));
+}
+
+}  // namespace blockzoo

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace blockzoo {
+
+/// What a command's callback throws to end the program with a code of its own, its message already said.
+struct ExitWith {
+  int code;
+};
+
+// Each adds one command to the program. Callbacks throw: ConfigError ends the program with 2, other errors with 1.
+void add_train_command(CLI::App& app);
+void add_ablate_command(CLI::App& app);
+void add_check_command(CLI::App& app);
+void add_list_command(CLI::App& app);
+void add_logits_command(CLI::App& app);
+
+}  // namespace blockzoo

@@ -1,0 +1,76 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <malloc.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "blockzoo/core/build_info.h"
+#include "blockzoo/core/config_error.h"
+#include "blockzoo/train/stop.h"
+#include "commands.h"
+
+namespace {
+
+constexpr auto kExamples = R"(Examples:
+  blockzoo ablate studies/norm_position.yaml        run a study that the program carries
+  blockzoo ablate my_study.yaml --dry-run           show every run of a study, and what differs
+  blockzoo train models/tiny.yaml --set train.steps=500 --out runs/tiny
+  blockzoo train models/tiny.yaml --out runs/tiny --resume
+  blockzoo check my_run.yaml                        is it valid, and what does it resolve to
+  blockzoo list norm                                the norms, their fields and their sources
+
+Exit codes: 0 done, 1 an error, 2 a config is wrong, 3 a run failed or diverged, 130 or 143 stopped by Ctrl-C or SIGTERM.)";
+
+std::string version() {
+  const auto& build = blockzoo::build_info();
+  return fmt::format("blockzoo {} (commit {}, {}, {}, LibTorch {})", build.version, build.commit, build.compiler, build.build_type,
+                     build.libtorch);
+}
+
+/// Freed memory stays in the process: training asks for the same sizes again at every step.
+void keep_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+int say(const std::string& text, int code) {
+  std::cerr << text << (text.empty() || text.back() != '\n' ? "\n" : "");
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  keep_memory();
+  at::globalContext().setFlushDenormal(true);  // before LibTorch's threads exist, so that they inherit it
+  std::signal(SIGXFSZ, SIG_IGN);               // a full quota is an error message, not an end
+  blockzoo::watch_for_stop();
+
+  CLI::App app("A zoo of transformer building blocks and an ablation trainer.", "blockzoo");
+  app.footer(kExamples);
+  app.set_version_flag("--version", version());
+  app.require_subcommand(1);
+  blockzoo::add_train_command(app);
+  blockzoo::add_ablate_command(app);
+  blockzoo::add_check_command(app);
+  blockzoo::add_list_command(app);
+  blockzoo::add_logits_command(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 1;
+  } catch (const blockzoo::ExitWith& exit) {
+    return exit.code;
+  } catch (const blockzoo::ConfigError& error) {
+    return say(error.what(), 2);
+  } catch (const c10::Error& error) {
+    return say(fmt::format("error: {}", error.what_without_backtrace()), 1);
+  } catch (const std::exception& error) {
+    return say(fmt::format("error: {}", error.what()), 1);
+  }
+}
