@@ -1,6 +1,7 @@
 #include "data/id_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -32,9 +33,14 @@ class IdSource final : public TokenSource {
   void read(int64_t first, std::span<int64_t> out) const override {
     if (first < 0 || first + static_cast<int64_t>(out.size()) > size_)
       throw std::out_of_range(name() + " has " + std::to_string(size_) + " tokens");
-    std::vector<Id> ids(out.size());
-    read_ids<Id>(*files_, first_ + first, ids);
-    std::copy(ids.begin(), ids.end(), out.begin());
+    std::array<Id, 4096> ids;
+    for (first += first_; !out.empty();) {
+      const auto part = std::span(ids).first(std::min(ids.size(), out.size()));
+      read_ids<Id>(*files_, first, part);
+      std::copy(part.begin(), part.end(), out.begin());
+      first += static_cast<int64_t>(part.size());
+      out = out.subspan(part.size());
+    }
   }
 
  private:
@@ -84,13 +90,16 @@ uint64_t check_ids(const FileSet& files, int64_t vocabulary) {
     read_ids<Id>(files, first, chunk);
     hash.update(std::as_bytes(chunk));
     if constexpr (sizeof(Id) == 1) continue;
-    const auto highest = std::max_element(chunk.begin(), chunk.end());
-    if (static_cast<int64_t>(*highest) >= vocabulary) {
-      const auto bad =
-          std::find_if(chunk.begin(), chunk.end(), [&](Id id) { return static_cast<int64_t>(id) >= vocabulary; });
+    Id highest = 0;
+    for (const Id id : chunk) highest = std::max(highest, id);
+    if (static_cast<int64_t>(highest) >= vocabulary) {
+      const auto bad = std::find_if(chunk.begin(), chunk.end(), [&](Id id) { return int64_t{id} >= vocabulary; });
       fail_id<Id>(files, first + (bad - chunk.begin()), *bad, vocabulary);
     }
-    for (size_t i = 0; i < chunk.size(); ++i) (i % 2 == 0 ? even_bits : odd_bits) |= chunk[i];
+    for (size_t i = 0; i + 1 < chunk.size(); i += 2) {
+      even_bits |= chunk[i];
+      odd_bits |= chunk[i + 1];
+    }
   }
   if (sizeof(Id) == 2 && size >= 16 && odd_bits == 0 && even_bits != 0)
     fail_file(files.path(),
