@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -22,16 +23,25 @@ class Draw {
  public:
   explicit Draw(uint64_t seed) : state_(seed) {}
 
-  uint64_t bits() { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
-  size_t below(size_t limit) { return static_cast<size_t>((bits() >> 32) * limit >> 32); }
+  size_t below(size_t limit) {
+    nats_ += std::log(static_cast<double>(limit));
+    return static_cast<size_t>((bits() >> 32) * limit >> 32);
+  }
 
   template <size_t N>
   std::string_view from(const std::array<std::string_view, N>& words) {
     return words[below(N)];
   }
 
+  /// The logarithm of the number of ways that the draws so far could have gone.
+  double nats() const { return nats_; }
+  void forget_nats() { nats_ = 0; }
+
  private:
+  uint64_t bits() { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
+
   uint64_t state_;
+  double nats_ = 0;
 };
 
 std::string draw_name(Draw& draw) {
@@ -56,6 +66,7 @@ class Teller {
       : draw_(seed_for(seed, part == StoryPart::kTrain ? "training story" : "validation story",
                        static_cast<uint64_t>(index))) {
     do {
+      draw_.forget_nats();
       names_ = {draw_name(draw_), draw_name(draw_)};
     } while (names_[0][0] == names_[1][0] || held_out(seed, names_[0], names_[1]) != (part == StoryPart::kValidation));
     trades_ = {draw_.from(story::trades), draw_.from(story::trades)};
@@ -76,12 +87,13 @@ class Teller {
     }
     sentence(draw_.from(story::endings));
     story_.text.back() = '\n';
+    story_.nats = draw_.nats();
     return std::move(story_);
   }
 
  private:
   void sentence(std::string_view pattern) {
-    first_ = draw_.below(2);
+    if (pattern.find("{X}") != pattern.npos) first_ = draw_.below(2);
     while (!pattern.empty()) {
       const auto open = pattern.find('{');
       story_.text += pattern.substr(0, open);

@@ -60,16 +60,16 @@ inline constexpr std::array<std::string_view, 3> meetings{
     "One {weather} {time} a {temper} {trade_b} came by with a {pet}, and the name of the stranger was {B}.",
     "Next door lived {B}, who was a {trade_b} and had a {temper} {pet}."};
 inline constexpr std::array<std::string_view, 10> middles_of_story{
-    "On a {weather} {time} {X} lost the {thing} and looked for it {hideout}.",
-    "\"Have you seen my {thing}?\" asked {X}, but {Y} had only seen the {pet} {hideout}.",
-    "{X} gave {Y} some {food}, and they ate it {near} the {place}.",
+    "On a {weather} {time} {X} lost the {thing}, and {Y} looked for it {hideout}.",
+    "\"{Y}, have you seen my {thing}?\" asked {X}, but {Y} had only seen the {pet}.",
+    "{X} gave {Y} some {food}, and {Y} gave {X} some {food}.",
     "After a while {X} heard the {pet} {hideout} and called out for {Y}.",
     "So {X} {deed} to the {place} while {Y} {pastime}.",
     "\"A {trade_a} and a {trade_b} should help each other,\" said {X}, and {Y} laughed.",
-    "{X} told {Y} the tale of a {temper} {animal} and a {temper} {animal}.",
-    "The {weather} {time} was long, and {X} {pastime} until {Y} came back from the {place} with {food}.",
-    "There was a {temper} {animal} {hideout}, and it looked at {X} and then at {Y}.",
-    "\"Do not go to the {place} on a {weather} {time},\" said {X}, so {Y} {pastime} {near} the {home}."};
+    "{X} told {Y} the tale of a {temper} {animal}, and {Y} told {X} another.",
+    "It was {weather} that {time}, and {X} {pastime} until {Y} came back from the {place}.",
+    "There was a {temper} {animal} {hideout}, and it liked {X} more than {Y}.",
+    "\"Do not go to the {place}, {Y},\" said {X}, so {Y} {pastime} {near} the {home}."};
 inline constexpr std::array<std::string_view, 3> endings{
     "At last {X} found the {thing} {hideout}, and {Y} shouted for joy.",
     "In the end the {pet} brought the {thing} back, and {X} thanked {Y} with {food}.",

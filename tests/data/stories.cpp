@@ -1,5 +1,6 @@
 #include "blockzoo/data/stories.h"
 
+#include <cmath>
 #include <set>
 
 #include "blockzoo/core/hash.h"
@@ -22,7 +23,7 @@ std::vector<int64_t> found(const std::string& text, const std::string& word) {
   return places;
 }
 
-std::string name_of(const Story& story, int which) {
+std::string name_of(const Story& story, size_t which) {
   const auto& mention = story.names[which].at(0);
   return story.text.substr(static_cast<size_t>(mention.first), static_cast<size_t>(mention.size));
 }
@@ -32,8 +33,8 @@ std::string name_of(const Story& story, int which) {
 TEST_CASE("the stories are the same on every machine", "[data]") {
   std::string text;
   for (int64_t index = 0; index < 200; ++index) text += make_story({}, StoryPart::kTrain, index).text;
-  CHECK(hex(hash_bytes(text)) == "fc83636bd9b22a1a");
-  CHECK(hex(open_corpus(StoriesConfig{.train_stories = 100, .validation_stories = 50}).hash) == "b91cdefbdde97345");
+  CHECK(hex(hash_bytes(text)) == "f60dd2b4518e9ee4");
+  CHECK(hex(open_corpus(StoriesConfig{.train_stories = 100, .validation_stories = 50}).hash) == "8195ae0ea21ec364");
 }
 
 TEST_CASE("seed, part and index each change a story", "[data]") {
@@ -57,15 +58,26 @@ TEST_CASE("a story is one line of plain ASCII of a few hundred bytes", "[data]")
     REQUIRE(std::all_of(text.begin(), text.end() - 1, [](char byte) { return byte >= ' ' && byte <= '~'; }));
     total += text.size();
   }
-  CHECK(total / 500 > 770);
-  CHECK(total / 500 < 870);
+  CHECK(total / 500 > 750);
+  CHECK(total / 500 < 850);
+}
+
+TEST_CASE("the choices in the stories hold the stated information", "[data]") {
+  double nats = 0;
+  size_t bytes = 0;
+  for (int64_t index = 0; index < 2000; ++index) {
+    const auto story = make_story({}, StoryPart::kTrain, index);
+    nats += story.nats;
+    bytes += story.text.size();
+  }
+  CHECK(std::abs(nats / static_cast<double>(bytes) - 0.134) < 0.001);
 }
 
 TEST_CASE("the mentions of a name are all its places in the text", "[data]") {
   for (int64_t index = 0; index < 1000; ++index) {
     const auto story = make_story({.seed = 9}, StoryPart::kTrain, index);
     REQUIRE(name_of(story, 0)[0] != name_of(story, 1)[0]);
-    for (const int which : {0, 1}) {
+    for (const size_t which : {0, 1}) {
       std::vector<int64_t> marked;
       for (const auto& mention : story.names[which]) marked.push_back(mention.first);
       INFO(story.text);
@@ -88,7 +100,7 @@ TEST_CASE("validation marks exactly the second and later mentions, each with the
   for (int64_t index = 0; index < config.validation_stories; ++index) {
     const auto story = make_story(config, StoryPart::kValidation, index);
     REQUIRE(text.compare(start, story.text.size(), story.text) == 0);
-    for (const int which : {0, 1}) {
+    for (const size_t which : {0, 1}) {
       const auto name = name_of(story, which);
       const auto places = found(story.text, name);
       for (size_t i = 1; i < places.size(); ++i) {
@@ -103,8 +115,8 @@ TEST_CASE("validation marks exactly the second and later mentions, each with the
 
   const auto marked =
       static_cast<double>(expected.size() - static_cast<size_t>(std::count(expected.begin(), expected.end(), 0)));
-  CHECK(marked / static_cast<double>(expected.size()) > 0.08);
-  CHECK(marked / static_cast<double>(expected.size()) < 0.14);
+  CHECK(marked / static_cast<double>(expected.size()) > 0.12);
+  CHECK(marked / static_cast<double>(expected.size()) < 0.17);
 
   std::vector<int64_t> part(100);
   source->read_lookback(1234, part);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,11 +11,12 @@
 
 namespace blockzoo {
 
-/// Generated short stories (about 820 bytes, one a line) in which two invented names recur. A name is put together at
+/// Generated short stories (about 800 bytes, one a line) in which two invented names recur. A name is put together at
 /// random from 72,000, so the first mention is a surprise and each later one can only be copied from tens of bytes
 /// before: the loss there shows what attention does. The two names of a story never share their first letter, and one
 /// pair of names in sixteen is kept for validation, so no story is in both parts; both draw from the same names.
-/// The text depends on the seed and the story's index only, and is the same on every machine.
+/// The text depends on the seed and the story's index only, and is the same on every machine. The choices in
+/// it hold 0.134 nats a byte on average, which is the least loss that a model can reach.
 struct StoriesConfig {
   static constexpr std::string_view kind = "stories";
   static constexpr std::string_view summary = "generated stories with recurring invented names; no download";
@@ -30,7 +32,7 @@ struct StoriesConfig {
 
   static void fields(auto& self, auto& visit) {
     visit("seed", self.seed, not_negative, "which stories; the order of the batches has its own seed");
-    visit("train_stories", self.train_stories, story_count, "stories to train on, about 820 bytes each");
+    visit("train_stories", self.train_stories, story_count, "stories to train on, about 800 bytes each");
     visit("validation_stories", self.validation_stories, story_count, "stories kept for validation");
   }
 };
@@ -42,8 +44,9 @@ struct Mention {
 };
 
 struct Story {
-  std::string text;               // ends with a line feed
-  std::vector<Mention> names[2];  // where each of the two names stands, in order
+  std::string text;                           // ends with a line feed
+  std::array<std::vector<Mention>, 2> names;  // where each of the two names stands, in order
+  double nats = 0;                            // information in the choices that made it; see StoriesConfig
 };
 
 enum class StoryPart { kTrain, kValidation };
