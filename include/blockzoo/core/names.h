@@ -11,6 +11,12 @@ namespace blockzoo {
 template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value) { names(value); };
 
+/// What lists and documents say of an enum value. Optional: `constexpr ValueNote about(Enum)` beside names().
+struct ValueNote {
+  std::string_view summary;
+  std::string_view source;
+};
+
 template <NamedEnum E>
 constexpr std::string_view name_of(E value) {
   for (const auto& [candidate, name] : names(value)) {

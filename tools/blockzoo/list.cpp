@@ -1,0 +1,34 @@
+#include <iostream>
+#include <memory>
+
+#include "blockzoo/lab/catalog.h"
+#include "commands.h"
+
+namespace blockzoo {
+namespace {
+
+struct ListArguments {
+  std::string name;
+  bool json = false;
+  bool markdown = false;
+};
+
+void list(const ListArguments& arguments) {
+  const auto& whole = catalog();
+  const auto chosen = arguments.name.empty() ? whole : select(whole, arguments.name);
+  std::cout << (arguments.json ? to_json(chosen) : arguments.markdown ? to_markdown(chosen) : to_text(chosen));
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app) {
+  auto arguments = std::make_shared<ListArguments>();
+  auto* command = app.add_subcommand("list", "List every family of variants with its kinds, their fields, defaults and sources");
+  command->add_option("name", arguments->name, "only this family (norm), kind (rms_norm) or section (train)");
+  auto* json = command->add_flag("--json", arguments->json, "as JSON");
+  command->add_flag("--markdown", arguments->markdown, "as Markdown")->excludes(json);
+  command->footer("Example: blockzoo list norm");
+  command->callback([arguments] { list(*arguments); });
+}
+
+}  // namespace blockzoo
