@@ -117,7 +117,7 @@ class Ablation {
     const std::vector<std::string> arguments = {options_.program.string(),    "train", (folder / "config.yaml").string(), "--out",
                                                 folder.string(),              "--resume", "--threads", std::to_string(threads_)};
     running_[start_child(arguments, folder / "log.txt")] = {index, Clock::now()};
-    say(fmt::format("[{}/{}] started   {}", done_ + static_cast<int64_t>(running_.size()), study_.runs.size(), run.title()));
+    say(fmt::format("run {}/{} started: {}", index + 1, study_.runs.size(), run.title()));
   }
 
   void finish(const ChildEnd& end) {
@@ -130,14 +130,15 @@ class Ablation {
     take_record(outcome, end);
     const auto& record = outcome.record;
     const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
-    say(fmt::format("[{}/{}] {}  {}, {}: {}", done_, study_.runs.size(), name_of(record.status), study_.runs[index].title(),
-                    spoken_time(seconds), record.validation && record.message.empty() ? describe(*record.validation) : record.message));
+    say(fmt::format("run {}/{} {} in {}: {}: {}", index + 1, study_.runs.size(), name_of(record.status), spoken_time(seconds),
+                    study_.runs[index].title(), record.validation && record.message.empty() ? describe(*record.validation) : record.message));
     if (record.status == RunStatus::kFailed && options_.fail_fast) stop();
     trained_s_ += seconds;
     ++trained_;
     const auto left = static_cast<double>(pending_.size() - next_ + running_.size());
     if (left > 0 && !stopping_)
-      say(fmt::format("      about {} left", spoken_time(trained_s_ / static_cast<double>(trained_) * left / static_cast<double>(options_.jobs))));
+      say(fmt::format("{} of {} done, about {} left", done_, study_.runs.size(),
+                      spoken_time(trained_s_ / static_cast<double>(trained_) * left / static_cast<double>(options_.jobs))));
   }
 
   void take_record(RunOutcome& outcome, const ChildEnd& end) const {

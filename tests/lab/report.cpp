@@ -1,0 +1,106 @@
+#include "blockzoo/lab/report.h"
+
+#include <cmath>
+
+#include "blockzoo/hub/atomic_file.h"
+#include "support/catch.h"
+#include "support/tiny_run.h"
+
+namespace blockzoo {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+/// A study of two arms with two seeds each, and records with the given losses; NaN means that the run diverged.
+struct Made {
+  Study study;
+  std::vector<RunOutcome> outcomes;
+};
+
+Made made(const std::vector<double>& losses) {
+  Made result;
+  result.study = {.name = "made", .question = "Which, a or b?", .base = tiny_run(), .runs = {}};
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const std::string arm = i < losses.size() / 2 ? "a" : "b, with \"quotes\"";
+    const auto seed = static_cast<int64_t>(i % (losses.size() / 2));
+    PlannedRun run{.arm = arm, .sweep = {{"train.optimizer.lr", "1e-3"}}, .seed = seed, .folder = std::filesystem::path(arm) / ("seed" + std::to_string(seed)), .config = tiny_run(), .differences = {}};
+    RunOutcome outcome{.folder = run.folder, .record = {}};
+    outcome.record.status = std::isnan(losses[i]) ? RunStatus::kDiverged : RunStatus::kFinished;
+    outcome.record.message = std::isnan(losses[i]) ? "diverged at step 3" : "";
+    outcome.record.parameters = 100;
+    outcome.record.tokens = 640;
+    outcome.record.train_s = 2;
+    outcome.record.data_hash = "d";
+    outcome.record.validation_hash = "v";
+    outcome.record.batches_hash = "order" + std::to_string(seed);
+    outcome.record.validation = EvalResult{.loss = losses[i], .bits_per_byte = losses[i] / std::log(2.0)};
+    result.study.runs.push_back(std::move(run));
+    result.outcomes.push_back(std::move(outcome));
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Mean and sample deviation, and no deviation of one value", "[lab][report][torch]") {
+  const auto spread = spread_of({1, 2, 4});
+  CHECK(spread.mean == Catch::Approx(7.0 / 3));
+  CHECK(*spread.deviation == Catch::Approx(1.5275252316519468));
+  CHECK_FALSE(spread_of({5}).deviation);
+  CHECK(spread_of({}).count == 0);
+}
+
+TEST_CASE("A row holds the seeds of one arm; diverged ones are counted and not averaged", "[lab][report][torch]") {
+  const auto [study, outcomes] = made({1.0, 2.0, std::nan(""), 3.0});
+  const auto rows = summarise(study, outcomes);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].loss.mean == Catch::Approx(1.5));
+  CHECK(rows[0].status() == "2 finished");
+  CHECK(rows[1].loss.count == 1);
+  CHECK(rows[1].loss.mean == 3.0);
+  CHECK(rows[1].status() == "1 finished, 1 diverged");
+}
+
+TEST_CASE("A loss of zero is a value, and a table of nothing but divergence is still made", "[lab][report][torch]") {
+  const auto zero = made({0.0, 0.0});
+  CHECK(summarise(zero.study, zero.outcomes)[0].loss.count == 1);
+  const auto none = made({std::nan(""), std::nan("")});
+  const auto table = terminal_table(summarise(none.study, none.outcomes));
+  CHECK_THAT(table, ContainsSubstring("1 diverged"));
+  CHECK(fairness(none.study, none.outcomes).front() == "no run finished, so there is nothing to compare");
+}
+
+TEST_CASE("Unequal data, order, tokens and parameters are each called out", "[lab][report][torch]") {
+  auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
+  const auto starts = [&] {
+    std::string text;
+    for (const auto& sentence : fairness(study, outcomes)) text += sentence.starts_with("same") ? 's' : 'N';
+    return text;
+  };
+  CHECK(starts() == "sssss");
+  outcomes[3].record.batches_hash = "another";
+  CHECK(starts() == "ssNss");
+  outcomes[2].record.data_hash = "another";
+  outcomes[2].record.parameters = 7;
+  CHECK(starts() == "NsNsN");
+  outcomes[1].record.tokens = 1;
+  outcomes[1].record.validation_hash = "another";
+  CHECK(starts() == "NNNNN");
+}
+
+TEST_CASE("The files hold every row, every run and the reasons of what did not finish", "[lab][report][torch]") {
+  const TemporaryFolder folder;
+  const auto [study, outcomes] = made({1.0, 2.0, std::nan(""), 3.25});
+  write_report(folder.path(), study, outcomes);
+  const auto csv = read_file(folder / "results.csv");
+  CHECK_THAT(csv, ContainsSubstring("arm,train.optimizer.lr,seeds,finished,loss_nats_mean"));
+  CHECK_THAT(csv, ContainsSubstring("a,1e-3,2,2,1.5,0.70710678"));
+  CHECK_THAT(csv, ContainsSubstring("\"b, with \"\"quotes\"\"\",1e-3,2,1,3.25,,"));
+  const auto runs = read_file(folder / "runs.csv");
+  CHECK(std::count(runs.begin(), runs.end(), '\n') == 5);
+  const auto report = read_file(folder / "report.md");
+  CHECK_THAT(report, ContainsSubstring("Which, a or b?") && ContainsSubstring("diverged at step 3") && ContainsSubstring("3.2500 (one seed)"));
+  CHECK_THAT(runs, !ContainsSubstring("nan"));
+}
+
+}  // namespace blockzoo
