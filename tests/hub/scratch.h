@@ -1,10 +1,12 @@
 #pragma once
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -60,6 +62,20 @@ inline int wait_for(pid_t child) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return status;
+}
+
+/// Without the care of write_file: fast, for tests that damage many files.
+inline void write_plainly(const std::filesystem::path& path, const std::string& bytes) {
+  std::filesystem::remove(path);  // overwriting makes ext4 flush to the disk
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Whether the file equals the stored tests/golden/hub/<same name>. BLOCKZOO_WRITE_GOLDEN=1 stores it instead; check
+/// what was stored with tools/golden/safetensors_golden.py.
+inline bool equals_golden(const std::filesystem::path& path) {
+  const auto golden = std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "tests/golden/hub" / path.filename();
+  if (std::getenv("BLOCKZOO_WRITE_GOLDEN") != nullptr) write_plainly(golden, read_file(path));
+  return read_file(path) == read_file(golden);
 }
 
 /// The text of the exception that `body` throws; empty when it throws none.
