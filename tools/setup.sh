@@ -18,7 +18,7 @@ quietly() {
   shift
   mkdir -p "$(dirname "$log")"
   say "$what ..."
-  (while sleep 30 </dev/null >/dev/null 2>&1; do say "$what: $((SECONDS - started)) s so far"; done) &
+  (while sleep 30 </dev/null >/dev/null 2>&1; do say "  still at it after $((SECONDS - started)) s"; done) &
   beat=$!
   printf '\n$ %s\n' "$*" >>"$log"
   "$@" >>"$log" 2>&1 </dev/null || status=$?
