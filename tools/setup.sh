@@ -18,7 +18,7 @@ quietly() {
   shift
   mkdir -p "$(dirname "$log")"
   say "$what ..."
-  (while sleep 30 </dev/null >/dev/null 2>&1; do say "$what: $((SECONDS - started)) s so far"; done) &
+  (while sleep 30 </dev/null >/dev/null 2>&1; do say "  still at it after $((SECONDS - started)) s"; done) &
   beat=$!
   printf '\n$ %s\n' "$*" >>"$log"
   "$@" >>"$log" 2>&1 </dev/null || status=$?
@@ -71,9 +71,9 @@ missing_libraries() {
 apt_updated=
 install() {
   if ! can_install; then
-    say "missing, and not installed because this needs root on Debian:"
-    printf '%s\n' "$@" >&2
-    if is_debian; then say "as root: apt-get install --no-install-recommends $*"; fi
+    say "missing, and not installed because that needs root on Debian (these are Debian's names):"
+    printf '     %s\n' "$@" >&2
+    if is_debian; then say "as root: apt-get update; apt-get install --no-install-recommends $*"; fi
     exit 1
   fi
   apt_update
@@ -123,7 +123,11 @@ torch_of_debian() { torch_below /usr; }
 debian_offers_torch() {
   local version
   version=$(apt-cache policy libtorch-dev 2>/dev/null | sed -n 's/^ *Candidate: *\([0-9.]*\).*/\1/p')
-  [[ $version ]] && at_least "$version" $torch_oldest
+  if [[ $version ]]; then
+    at_least "$version" $torch_oldest
+  else  # no list of packages yet, and no root to fetch it: Debian 13 is known to have 2.6
+    grep -qx 'ID=debian' /etc/os-release 2>/dev/null && at_least "$(sed -n 's/^VERSION_ID="\(.*\)"/\1/p' /etc/os-release)" 13
+  fi
 }
 
 # pip writes RECORD last: without it the folder is what an interrupted installation left.
@@ -179,7 +183,7 @@ install_missing() {
   if [[ ! $torch_dir ]]; then
     if can_install; then apt_update; fi
     if debian_offers_torch; then
-      say "LibTorch comes from Debian, with the OpenBLAS that uses OpenMP (the other one is 2.5 times slower)"
+      say "LibTorch: Debian's libtorch-dev, with the OpenBLAS that uses OpenMP (the other one is 2.5 times slower)"
       missing+=(libtorch-dev libopenblas0-openmp)
     else
       from_pip=yes

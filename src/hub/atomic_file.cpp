@@ -21,8 +21,10 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 fs::path unfinished_name(const fs::path& path) {
   static std::atomic<int> count = 0;
   for (;;) {
-    auto name = "." + path.filename().string() + "." + std::to_string(::getpid()) + "." + std::to_string(count++);
-    auto candidate = folder_of(path) / name.append(unfinished_suffix);
+    std::string name = ".";
+    name.append(path.filename().string()).append(".").append(std::to_string(::getpid()));
+    name.append(".").append(std::to_string(count++)).append(unfinished_suffix);
+    auto candidate = folder_of(path) / name;
     std::error_code missing;
     if (!fs::exists(fs::symlink_status(candidate, missing))) return candidate;
   }

@@ -91,10 +91,13 @@ void exchange(const fs::path& from, const fs::path& to) {
   if (errno != EEXIST && errno != ENOTEMPTY) throw_system("write", to);
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
   const auto aside = unfinished_name(to);
-  if (::rename(to.c_str(), aside.c_str()) != 0 || ::rename(from.c_str(), to.c_str()) != 0 ||
-      ::rename(aside.c_str(), from.c_str()) != 0) {
-    throw_system("write", to);
+  if (::rename(to.c_str(), aside.c_str()) != 0) throw_system("replace", to);
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    const int error = errno;
+    ::rename(aside.c_str(), to.c_str());
+    throw_system("write", to, error);
   }
+  fs::rename(aside, from);
 }
 
 /// Renamed before it is emptied, so that half of it is never taken for a checkpoint.
@@ -132,17 +135,20 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
 fs::path save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, int64_t keep) {
   const auto path = folder / checkpoint_name(checkpoint.step);
   const auto temporary = unfinished_name(path);
+  std::string outcome = " was not saved: ";
   try {
-    fs::create_directories(temporary);
+    if (fs::create_directories(folder)) sync_folder(fs::absolute(folder).lexically_normal().parent_path());
+    fs::create_directory(temporary);
     write_files(temporary, checkpoint);
     exchange(temporary, path);
     sync_folder(folder);
+    outcome = " was saved, but what it replaces was not removed: ";
     fs::remove_all(temporary);
     prune(folder, checkpoint.step, keep);
   } catch (const std::exception& error) {
     std::error_code ignored;
     fs::remove_all(temporary, ignored);
-    throw std::runtime_error("checkpoint " + path.string() + " was not saved: " + error.what());
+    throw std::runtime_error("checkpoint " + path.string() + outcome + error.what());
   }
   return path;
 }
@@ -173,7 +179,8 @@ Checkpoint load_checkpoint(const fs::path& path, const std::string& config_hash)
     checkpoint.optimizer = load_safetensors(path / optimizer_file);
     return checkpoint;
   } catch (const Json::exception&) {
-    throw std::runtime_error("checkpoint " + path.string() + ": " + file + ": a field is missing or has the wrong type");
+    throw std::runtime_error("checkpoint " + path.string() + ": " + file +
+                             ": a field is missing or has the wrong type");
   } catch (const std::exception& error) {
     throw std::runtime_error("checkpoint " + path.string() + ": " + file + ": " + error.what());
   }
@@ -181,11 +188,19 @@ Checkpoint load_checkpoint(const fs::path& path, const std::string& config_hash)
 
 std::optional<FoundCheckpoint> load_newest_checkpoint(const fs::path& folder, const std::string& config_hash) {
   std::vector<std::string> refused;
-  for (const auto& path : list_checkpoints(folder)) {
+  auto paths = list_checkpoints(folder);
+  while (!paths.empty()) {
+    const auto path = paths.front();
+    paths.erase(paths.begin());
     try {
       return FoundCheckpoint{load_checkpoint(path, config_hash), path, std::move(refused)};
     } catch (const std::runtime_error& error) {
-      refused.emplace_back(error.what());
+      if (fs::exists(path)) {
+        refused.emplace_back(error.what());
+      } else {  // removed meanwhile by the run that writes here, which then has newer ones
+        refused.clear();
+        paths = list_checkpoints(folder);
+      }
     }
   }
   if (refused.empty()) return std::nullopt;

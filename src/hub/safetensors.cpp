@@ -15,9 +15,9 @@ namespace blockzoo {
 namespace {
 
 constexpr std::pair<StoredType, at::ScalarType> scalar_types[] = {
-    {StoredType::kF64, at::kDouble}, {StoredType::kF32, at::kFloat},   {StoredType::kF16, at::kHalf},
-    {StoredType::kBf16, at::kBFloat16}, {StoredType::kI64, at::kLong}, {StoredType::kI32, at::kInt},
-    {StoredType::kI16, at::kShort},  {StoredType::kI8, at::kChar},     {StoredType::kU8, at::kByte},
+    {StoredType::kF64, at::kDouble},    {StoredType::kF32, at::kFloat}, {StoredType::kF16, at::kHalf},
+    {StoredType::kBf16, at::kBFloat16}, {StoredType::kI64, at::kLong},  {StoredType::kI32, at::kInt},
+    {StoredType::kI16, at::kShort},     {StoredType::kI8, at::kChar},   {StoredType::kU8, at::kByte},
     {StoredType::kBool, at::kBool}};
 
 std::string problem_with(const at::Tensor& tensor) {

@@ -193,12 +193,14 @@ void check_coverage(const std::vector<TensorInfo>& tensors, uint64_t data_bytes,
     if (tensor.end > data_bytes) {
       refuse(file, where + "end after the file's " + std::to_string(data_bytes) + " bytes of data (cut off?)");
     }
-    if (tensor.begin < covered) refuse(file, where + "overlap the tensor before, which ends at " + std::to_string(covered));
+    if (tensor.begin < covered)
+      refuse(file, where + "overlap the tensor before, which ends at " + std::to_string(covered));
     if (tensor.begin > covered) refuse(file, where + "leave a gap after byte " + std::to_string(covered));
     covered = tensor.end;
   }
   if (covered != data_bytes) {
-    refuse(file, "the tensors cover " + std::to_string(covered) + " of " + std::to_string(data_bytes) + " bytes of data");
+    refuse(file,
+           "the tensors cover " + std::to_string(covered) + " of " + std::to_string(data_bytes) + " bytes of data");
   }
 }
 
@@ -232,8 +234,8 @@ uint64_t read_header_length(std::string_view first_bytes, uint64_t file_bytes, c
                      " bytes (cut off, or not a safetensors file)");
   }
   if (length > max_header_bytes) {
-    refuse(file, "header length " + std::to_string(length) + " is above the limit of " +
-                     std::to_string(max_header_bytes));
+    refuse(file,
+           "header length " + std::to_string(length) + " is above the limit of " + std::to_string(max_header_bytes));
   }
   return length;
 }
@@ -269,9 +271,8 @@ std::string format_header(const SafetensorsHeader& header) {
       if (!seen.insert(tensor.name).second) {
         throw std::runtime_error("the name " + quote(tensor.name) + " is taken; it must be unique");
       }
-      add(tensor.name, {{"dtype", name_of(tensor.type)},
-                        {"shape", tensor.shape},
-                        {"data_offsets", {tensor.begin, tensor.end}}});
+      add(tensor.name,
+          {{"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}});
     }
   } catch (const nlohmann::json::exception&) {
     throw std::runtime_error("a tensor's name or a metadata text is not UTF-8");

@@ -1,6 +1,6 @@
 #include "blockzoo/nn/linear.h"
 
-#include <ATen/Functions.h>
+#include <ATen/ATen.h>
 
 #include "blockzoo/nn/parameter.h"
 
@@ -16,6 +16,14 @@ Tensor LinearImpl::forward(const Tensor& x) { return at::linear(x, weight, bias)
 EmbeddingImpl::EmbeddingImpl(int64_t rows, int64_t width)
     : weight(register_parameter("weight", born({rows, width}, 0))) {}
 
-Tensor EmbeddingImpl::forward(const Tensor& ids) { return at::embedding(weight, ids); }
+Tensor EmbeddingImpl::forward(const Tensor& ids) {
+  if (ids.is_cpu() && ids.numel() > 0) {  // elsewhere reading the extremes would make the device wait
+    const auto [low, high] = at::aminmax(ids);
+    const auto least = low.item<int64_t>(), most = high.item<int64_t>();
+    TORCH_CHECK(least >= 0 && most < weight.size(0), "[embedding] ids must be 0 to ", weight.size(0) - 1, ", got ",
+                least < 0 ? least : most);
+  }
+  return at::embedding(weight, ids);
+}
 
 }  // namespace blockzoo

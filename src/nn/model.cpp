@@ -8,24 +8,26 @@
 namespace blockzoo {
 namespace {
 
+/// Whether two layers can share one position encoding.
+bool same_position(const BlockConfig& a, const BlockConfig& b, const Dims& dims) {
+  const auto for_a = position_dims(a, dims), for_b = position_dims(b, dims);
+  return for_a.heads == for_b.heads && for_a.rotary_width == for_b.rotary_width && to_tree(a.position) == to_tree(b.position);
+}
+
 /// Position encodings for every layer; layers of equal config and equal needs share one.
 struct PositionPool {
   struct Entry {
-    Tree config;
-    PositionDims dims;
+    BlockConfig block;
     Position module{nullptr};
   };
   std::vector<Entry> entries;
 
   /// The encoding for `block`, and whether it is new.
   std::pair<Position, bool> get(const BlockConfig& block, const Dims& dims) {
-    const auto config = to_tree(block.position);
-    const auto needs = position_dims(block, dims);
     for (const auto& entry : entries) {
-      if (entry.config == config && entry.dims.heads == needs.heads && entry.dims.rotary_width == needs.rotary_width)
-        return {entry.module, false};
+      if (same_position(entry.block, block, dims)) return {entry.module, false};
     }
-    entries.push_back({config, needs, make_position(block.position, needs)});
+    entries.push_back({block, make_position(block.position, position_dims(block, dims))});
     return {entries.back().module, true};
   }
 };
@@ -41,8 +43,13 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
   embedding_norm_ = register_module("embedding_norm", make_norm(config_.embedding_norm, {dims.model}));
 
   PositionPool pool;
-  positions_.push_back(register_module("position", pool.get(config_.block, dims).first));
   const auto layers = expand_layers(config_);
+  const bool on_embedding = std::visit([](const auto& position) { return position.acts_on_embedding; }, config_.block.position);
+  const auto as_block = [&](const BlockConfig& layer) { return same_position(layer, config_.block, dims); };
+  if (on_embedding || std::any_of(layers.begin(), layers.end(), as_block)) {
+    const auto position = register_module("position", pool.get(config_.block, dims).first);
+    if (on_embedding) embedding_position_ = position;
+  }
   for (size_t layer = 0; layer < layers.size(); ++layer) {
     const auto [position, fresh] = pool.get(layers[layer], dims);
     positions_.push_back(fresh ? register_module("position_" + std::to_string(layer), position) : position);
@@ -65,7 +72,8 @@ Tensor ModelImpl::embed(const Tensor& tokens) {
   const auto factor = scale_factor(config_.embedding_scale, config_.width);
   if (factor != 1) x = x * factor;
   if (!embedding_projection_.is_empty()) x = embedding_projection_(x);
-  x = embedding_norm_(positions_.front()->embed(x, 0));
+  if (!embedding_position_.is_empty()) x = embedding_position_->embed(x, 0);
+  x = embedding_norm_(x);
   return config_.embedding_dropout > 0 ? at::dropout(x, config_.embedding_dropout, is_training()) : x;
 }
 
@@ -85,7 +93,7 @@ Tensor ModelImpl::forward(const Tensor& tokens) {
               config_.context);
   auto x = embed(tokens);
   for (size_t layer = 0; layer < blocks_->size(); ++layer) {
-    const Context context{.position = positions_[layer + 1].get()};
+    const Context context{.position = positions_[layer].get()};
     x = (*blocks_)[layer]->as<BlockImpl>()->forward(x, context);
   }
   return logits(x);

@@ -51,39 +51,67 @@ struct Expanded {
   std::vector<Problem> problems;
 };
 
-Expanded expand(const ModelConfig& config) {
-  Expanded result;
-  std::vector<Tree> trees(static_cast<size_t>(config.layers), to_tree(config.block));
-  for (size_t i = 0; i < config.overrides.size(); ++i) {
-    const auto& entry = config.overrides[i];
-    const auto path = "overrides." + std::to_string(i);
-    std::set<int64_t> chosen;
-    if (const auto problem = parse_layers(entry.layers, config.layers, chosen))
-      result.problems.push_back({entry.layers.place, path + ".layers", *problem});
-    if (!entry.block.is_map() || entry.block.entries.empty())
-      result.problems.push_back({entry.block.place, path + ".block", "must be a map of the block's keys that differ"});
-    if (!result.problems.empty()) continue;
-    for (const auto layer : chosen) {
-      auto& tree = trees[static_cast<size_t>(layer)];
-      const Tree before = tree;
-      tree = overlay(tree, entry.block);
-      if (tree == before)
-        result.problems.push_back({entry.block.place, path + ".block", "changes nothing in layer " + std::to_string(layer)});
-    }
-    BlockConfig probe;
+bool acts_on_embedding(const PositionConfig& config) {
+  return std::visit([](const auto& position) { return position.acts_on_embedding; }, config);
+}
+
+/// The block with every `auto` replaced by what it stands for.
+BlockConfig resolved(BlockConfig block, int64_t width) {
+  std::visit([&](auto& attention) { attention = attention.resolved(width); }, block.attention);
+  std::visit(
+      [&]<class Kind>(Kind& ffn) {
+        ffn.hidden = ffn.resolve(width, Kind::default_ratio);
+        ffn.ratio.reset();
+        ffn.multiple_of = 1;
+        ffn.rounding = Rounding::kUp;
+      },
+      block.ffn);
+  return block;
+}
+
+/// Lays `entry` over the layers that it chooses.
+void apply(const LayerOverride& entry, const std::string& path, const ModelConfig& config, Expanded& result) {
+  const auto note = [&](const Place& place, const std::string& key, const std::string& message) {
+    result.problems.push_back({place, path + key, message});
+  };
+  std::set<int64_t> chosen;
+  if (const auto problem = parse_layers(entry.layers, config.layers, chosen)) note(entry.layers.place, ".layers", *problem);
+  if (!entry.block.is_map() || entry.block.entries.empty())
+    note(entry.block.place, ".block", "must be a map of the block's keys that differ");
+  if (!result.problems.empty()) return;
+  for (const auto layer : chosen) {
+    auto& block = result.blocks[static_cast<size_t>(layer)];
+    const bool embedded = acts_on_embedding(block.position);
+    BlockConfig changed;
     std::vector<Problem> problems;
-    Reader(trees[static_cast<size_t>(*chosen.begin())], path + ".block", problems).fill(probe);
-    for (auto& problem : problems) {
-      if (problem.place.line == 0) problem.place = entry.block.place;
-      result.problems.push_back(std::move(problem));
+    const auto tree = overlay(to_tree(block), entry.block);
+    Reader(tree, path + ".block", problems).fill(changed);
+    if (!problems.empty()) {  // the other layers would say the same
+      for (auto& problem : problems) {
+        if (problem.place.line == 0) problem.place = entry.block.place;
+        result.problems.push_back(std::move(problem));
+      }
+      return;
     }
-    if (std::visit([](const auto& position) { return position.acts_on_embedding; }, probe.position) &&
-        entry.block.find("position") != nullptr)
-      result.problems.push_back({entry.block.place, path + ".block.position",
-                                 "acts on the embedding, so it cannot differ by layer; set it in block.position"});
+    if (to_tree(resolved(changed, config.width)) == to_tree(resolved(block, config.width)))
+      note(entry.block.place, ".block", "changes nothing in layer " + std::to_string(layer));
+    block = std::move(changed);
+    if (entry.block.find("position") == nullptr) continue;
+    if (acts_on_embedding(block.position)) {
+      note(entry.block.place, ".block.position", "acts on the embedding, so it cannot differ by layer; set it in block.position");
+      return;
+    }
+    if (embedded && std::holds_alternative<NoPositionConfig>(block.position)) {
+      note(entry.block.place, ".block.position", "changes nothing; the block's position acts on the embedding, before any layer");
+      return;
+    }
   }
-  if (!result.problems.empty()) return result;
-  for (const auto& tree : trees) result.blocks.push_back(read_config<BlockConfig>(tree));
+}
+
+Expanded expand(const ModelConfig& config) {
+  Expanded result{std::vector<BlockConfig>(static_cast<size_t>(config.layers), read_config<BlockConfig>(to_tree(config.block))), {}};
+  for (size_t i = 0; i < config.overrides.size() && result.problems.empty(); ++i)
+    apply(config.overrides[i], "overrides." + std::to_string(i), config, result);
   return result;
 }
 
@@ -107,6 +135,8 @@ void check_block(const BlockConfig& block, int64_t width, const std::string& whe
   if (const auto* rope = std::get_if<RopePositionConfig>(&block.position)) {
     if (const auto problem = rope_problem(*rope, dims.rotary_width); !problem.empty())
       note("position.rotary_fraction", problem);
+    if (const auto problem = still_problem(*rope, dims.rotary_width); !problem.empty())
+      note("position.still_fraction", problem);
   }
 }
 
@@ -139,15 +169,22 @@ ModelConfig resolved(const ModelConfig& config) {
   const auto width = config.width;
   if (!full.embedding_width) full.embedding_width = width;
   if (!full.final_norm) full.final_norm = config.block.norm;
-  std::visit([&](auto& attention) { attention = attention.resolved(width); }, full.block.attention);
-  std::visit(
-      [&]<class Kind>(Kind& ffn) {
-        ffn.hidden = ffn.resolve(width, Kind::default_ratio);
-        ffn.ratio.reset();
-        ffn.multiple_of = 1;
-        ffn.rounding = Rounding::kUp;
-      },
-      full.block.ffn);
+  full.block = resolved(config.block, width);
+  full.overrides.clear();
+  // An `auto` follows what its layer says, not what the block says, so a layer that differs is written out in full.
+  const auto base = to_tree(full.block);
+  const auto layers = expand_layers(config);
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    Tree patch = Tree::map();
+    for (const auto& [key, value] : to_tree(resolved(layers[layer], width)).entries) {
+      if (!(value == *base.find(key))) patch[key] = value;
+    }
+    if (patch.entries.empty()) continue;
+    const auto same = [&](const LayerOverride& entry) { return entry.block == patch; };
+    auto entry = std::find_if(full.overrides.begin(), full.overrides.end(), same);
+    if (entry == full.overrides.end()) entry = full.overrides.insert(entry, {Tree::list(), patch});
+    entry->layers.items.push_back(to_tree(static_cast<int64_t>(layer)));
+  }
   return full;
 }
 

@@ -17,10 +17,11 @@ struct FileSum {
 };
 
 /// A file that appears whole or not at all: written under a temporary name in the same folder, synced, renamed over
-/// `path`, and the folder synced. Whatever happens before commit() returns, an old file at `path` stays as it was, or is
-/// replaced completely. Links are followed; a device or a pipe at `path` is written to directly.
-/// Errors: every member throws std::system_error with the path and the system's reason; the temporary file is removed.
-/// A process that is killed leaves it behind: see remove_unfinished().
+/// `path`, and the folder synced. Whatever happens before commit() returns, an old file at `path` stays as it was, or
+/// is replaced completely. Links are followed; a device or a pipe at `path` is written to directly. Errors: every
+/// member throws std::system_error with the path and the system's reason; the temporary file is removed. A process that
+/// is killed leaves it behind: see remove_unfinished(). A program must ignore SIGXFSZ to see the error of a file size
+/// limit (ulimit -f) instead of being ended by it.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -55,7 +56,8 @@ void sync_folder(const std::filesystem::path& folder);
 /// A name for something not yet complete, unused so far: ".name.<process>.<count>.partial" beside `path`.
 std::filesystem::path unfinished_name(const std::filesystem::path& path);
 
-/// Removes what killed processes left in the folder under unfinished_name(). Call it only when nobody else writes there.
+/// Removes what killed processes left in the folder under unfinished_name(). Call it only when nobody else writes
+/// there.
 void remove_unfinished(const std::filesystem::path& folder);
 
 /// Appends whole lines to a text file. A line that cannot be written completely is taken back.

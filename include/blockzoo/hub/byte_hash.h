@@ -45,7 +45,7 @@ class ByteHash {
   uint64_t state_ = 0x6a09e667f3bcc908ULL;
   uint64_t word_ = 0;
   uint64_t count_ = 0;
-  size_t pending_ = 0;
+  size_t pending_ = 0;  // bytes of word_ that are filled
 };
 
 }  // namespace blockzoo

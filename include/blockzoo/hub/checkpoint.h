@@ -14,9 +14,9 @@ namespace blockzoo {
 /// All that a run needs to go on from a step.
 struct Checkpoint {
   int64_t step = 0;
-  std::string config_hash;         // identity of the run; a checkpoint of another run is refused
-  std::string config_yaml;         // the resolved config, for people and for export
-  std::string state_json = "{}";   // the trainer's own fields: one JSON map
+  std::string config_hash;        // identity of the run; a checkpoint of another run is refused
+  std::string config_yaml;        // the resolved config, for people and for export
+  std::string state_json = "{}";  // the trainer's own fields: one JSON map; values come back equal, spacing may not
   std::map<std::string, at::Tensor> weights;
   std::map<std::string, at::Tensor> optimizer;
 };
@@ -37,7 +37,8 @@ std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path&
 /// Saves to `<folder>/step_<step>/`: weights.safetensors, optimizer.safetensors, config.yaml, and state.json with the
 /// sizes and checksums of the others. All is written and synced under another name first, then renamed, so that the
 /// folder is complete whenever it can be seen; one of the same step is replaced. Then all but the newest `keep` up to
-/// this step are removed; 0 keeps all. Returns the folder.
+/// this step are removed; 0 keeps all. Returns the folder. What a killed process left behind stays until
+/// remove_unfinished(folder), which needs the run's lock.
 /// Errors: std::runtime_error that names the checkpoint and the reason (a full disk, say); older ones are untouched.
 std::filesystem::path save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, int64_t keep);
 

@@ -18,8 +18,8 @@ namespace blockzoo {
 std::map<std::string, at::Tensor> weights_of(const torch::nn::Module& module);
 
 /// Copies tensors into the parameters of the same names. Floating-point types convert to the parameter's type.
-/// Errors: one std::runtime_error, starting with `source`, that lists every missing, unexpected and misshapen tensor and
-/// every wrong kind of number; the module is then as it was.
+/// Errors: one std::runtime_error, starting with `source`, that lists every missing, unexpected and misshapen tensor
+/// and every wrong kind of number; the module is then as it was.
 void load_weights(torch::nn::Module& module, const std::map<std::string, at::Tensor>& weights,
                   const std::string& source);
 

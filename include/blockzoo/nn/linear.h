@@ -38,7 +38,7 @@ TORCH_MODULE(Linear);
 /// y[t] = table[id[t]].
 /// Shapes:     ids [...] (int64) -> y [..., width].
 /// Parameters: weight [rows, width], drawn by the model's init.
-/// Errors:     an id outside 0..rows-1 is refused with the id.
+/// Errors:     an id outside 0..rows-1 is refused, on the CPU with the id.
 class EmbeddingImpl final : public torch::nn::Module {
  public:
   EmbeddingImpl(int64_t rows, int64_t width);

@@ -36,7 +36,8 @@ class ModelImpl final : public torch::nn::Module {
   Embedding embedding_{nullptr};
   Linear embedding_projection_{nullptr};
   Norm embedding_norm_{nullptr};
-  std::vector<Position> positions_;  // one a layer; layers of equal needs share one
+  Position embedding_position_{nullptr};  // empty unless it acts on the embedding
+  std::vector<Position> positions_;       // one a layer; layers of equal needs share one
   torch::nn::ModuleList blocks_;
   Norm final_norm_{nullptr};
   Linear head_projection_{nullptr};

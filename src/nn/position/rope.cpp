@@ -9,10 +9,10 @@ namespace {
 
 /// Angles [context, 1, R/2] in float64, and the number that multiplies their sine and cosine.
 std::pair<Tensor, double> angles(const RopePositionConfig& config, const PositionDims& dims) {
-  auto frequencies = rope_frequencies(config.scaling, config.theta, rotary_channels(config, dims.rotary_width));
+  const auto channels = rotary_channels(config, dims.rotary_width);
+  auto frequencies = rope_frequencies(config.scaling, config.theta, channels);
   auto& radians = frequencies.radians;
-  const auto turning = std::llround((1 - config.still_fraction) * static_cast<double>(radians.size()));
-  std::fill(radians.begin() + turning, radians.end(), 0.0);
+  std::fill(radians.begin() + turning_pairs(config, channels), radians.end(), 0.0);
   const auto wide = at::TensorOptions().dtype(at::kDouble);
   const auto positions = at::arange(dims.context, wide).view({-1, 1, 1});
   return {positions * at::tensor(radians, wide), frequencies.magnitude};
@@ -30,6 +30,18 @@ std::string rope_problem(const RopePositionConfig& config, int64_t width) {
   if (channels >= 2 && channels % 2 == 0 && std::abs(exact - static_cast<double>(channels)) < 1e-6) return "";
   return "leaves " + std::to_string(exact) + " of " + std::to_string(width) +
          " channels to rotate; it must be an even whole number of at least 2";
+}
+
+int64_t turning_pairs(const RopePositionConfig& config, int64_t channels) {
+  return std::llround((1 - config.still_fraction) * static_cast<double>(channels / 2));
+}
+
+std::string still_problem(const RopePositionConfig& config, int64_t width) {
+  const auto channels = rotary_channels(config, width);
+  const auto turning = turning_pairs(config, channels);
+  if (config.still_fraction == 0 || (turning > 0 && turning < channels / 2)) return "";
+  return "leaves " + std::to_string(turning) + " of " + std::to_string(channels / 2) +
+         " pairs to turn; it must stop at least one and leave at least one";
 }
 
 RopePositionImpl::RopePositionImpl(const RopePositionConfig& config, const PositionDims& dims)

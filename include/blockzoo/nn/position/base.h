@@ -28,6 +28,11 @@ class PositionImpl : public torch::nn::Module {
   virtual Tensor rotate(const Tensor& x, int64_t first) const;
   /// Added to the scores: [H, T, S], for queries at first..first+T-1 and keys at 0..S-1; undefined means nothing.
   virtual Tensor bias(int64_t first, int64_t queries, int64_t keys) const;
+
+  /// Tables that are not learned keep their type: in bf16 position 257 would be 256, and bucket numbers are no floats.
+  void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) override;
+  void to(at::ScalarType dtype, bool non_blocking = false) override;
+  using torch::nn::Module::to;
 };
 TORCH_MODULE(Position);
 

@@ -48,6 +48,12 @@ int64_t rotary_channels(const RopePositionConfig& config, int64_t width);
 /// Empty, or why the config does not fit a head of this width.
 std::string rope_problem(const RopePositionConfig& config, int64_t width);
 
+/// Pairs that turn, of channels / 2: those of the highest frequencies.
+int64_t turning_pairs(const RopePositionConfig& config, int64_t channels);
+
+/// Empty, or why still_fraction does nothing, or everything, to a head of this width.
+std::string still_problem(const RopePositionConfig& config, int64_t width);
+
 /// Parameters: none. Precision: angles in float64, cos and sin in float32, the turn in float32 or wider.
 /// Errors: positions beyond the context.
 class RopePositionImpl final : public PositionImpl {

@@ -23,9 +23,12 @@ struct LinearRopeScaling {
   static constexpr std::string_view summary = "every frequency divided by factor (position interpolation)";
   static constexpr std::string_view source = "Chen et al. 2023, arXiv:2306.15595";
 
-  double factor = 1;
+  double factor = 4;
 
   static void fields(auto& self, auto& visit) { visit("factor", self.factor, positive, "new context / old context"); }
+  static void rules(const auto& self, auto& expect) {
+    expect(self.factor != 1, "factor", "is 1, which changes nothing; give another or leave the scaling out");
+  }
 };
 
 struct Llama3RopeScaling {
@@ -45,6 +48,7 @@ struct Llama3RopeScaling {
     visit("original_context", self.original_context, positive, "context of the first training, tokens");
   }
   static void rules(const auto& self, auto& expect) {
+    expect(self.factor != 1, "factor", "is 1, which changes nothing; give another or leave the scaling out");
     expect(self.high_frequency_factor > self.low_frequency_factor, "high_frequency_factor",
            "must be above low_frequency_factor");
   }
@@ -55,7 +59,7 @@ struct YarnRopeScaling {
   static constexpr std::string_view summary = "blend of kept and divided frequencies by wavelength; cos and sin times attention_factor";
   static constexpr std::string_view source = "Peng et al. 2023, arXiv:2309.00071";
 
-  double factor = 1;
+  double factor = 4;
   int64_t original_context = 4096;
   double beta_fast = 32;
   double beta_slow = 1;
@@ -69,6 +73,8 @@ struct YarnRopeScaling {
     visit("attention_factor", self.attention_factor, positive, "multiplies cos and sin; auto is 0.1 ln(factor) + 1");
   }
   static void rules(const auto& self, auto& expect) {
+    expect(self.factor != 1 || self.attention_factor, "factor",
+           "is 1, which changes nothing; give another or leave the scaling out");
     expect(self.beta_fast > self.beta_slow, "beta_fast", "must be above beta_slow");
   }
 };
