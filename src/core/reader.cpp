@@ -1,5 +1,6 @@
 #include "core/reader.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace blockzoo {

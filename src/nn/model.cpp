@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "blockzoo/nn/parameter.h"
 #include "core/writer.h"
 

@@ -1,5 +1,6 @@
 #include "blockzoo/nn/model_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 

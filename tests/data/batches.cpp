@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "blockzoo/data/corpus.h"
 #include "support/catch.h"
 

@@ -1,5 +1,7 @@
 #include "blockzoo/data/permutation.h"
 
+#include <cmath>
+
 #include "support/catch.h"
 
 namespace blockzoo {

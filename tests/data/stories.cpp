@@ -1,5 +1,6 @@
 #include "blockzoo/data/stories.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 

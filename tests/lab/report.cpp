@@ -1,5 +1,6 @@
 #include "blockzoo/lab/report.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "blockzoo/hub/atomic_file.h"

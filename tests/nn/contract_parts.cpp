@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "blockzoo/nn/block.h"
 #include "support/from_yaml.h"
 #include "support/gradcheck.h"

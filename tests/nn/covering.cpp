@@ -1,3 +1,5 @@
+#include <set>
+
 #include "support/covering.h"
 
 #include "blockzoo/nn/model.h"

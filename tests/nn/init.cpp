@@ -1,5 +1,7 @@
 #include "blockzoo/nn/init.h"
 
+#include <cmath>
+
 #include "blockzoo/nn/model.h"
 #include "support/from_yaml.h"
 #include "support/near.h"

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <set>
+
 #include "blockzoo/nn/model.h"
 #include "support/from_yaml.h"
 #include "support/near.h"

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "blockzoo/nn/model.h"
 #include "support/from_yaml.h"
 #include "support/near.h"

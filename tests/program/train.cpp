@@ -1,5 +1,8 @@
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "blockzoo/hub/checkpoint.h"
 #include "blockzoo/train/record.h"

@@ -1,5 +1,7 @@
 #include "blockzoo/train/optimizer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "blockzoo/nn/model.h"

@@ -1,5 +1,7 @@
 #include "blockzoo/train/schedule.h"
 
+#include <cmath>
+
 #include "support/catch.h"
 
 namespace blockzoo {

@@ -1,5 +1,8 @@
 #include "blockzoo/train/session.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "blockzoo/hub/weights.h"
 #include "support/near.h"
 #include "support/tiny_run.h"
