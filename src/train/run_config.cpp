@@ -27,16 +27,23 @@ Document open_document(const std::filesystem::path& path) {
   return {load_yaml(path), path.parent_path()};
 }
 
+RunConfig load(const std::filesystem::path& path, int depth);
+
+/// The base that a document names, which is taken out of it.
+RunBase take_base(Document& document, int depth) {
+  const auto* named = document.tree.find("base");
+  if (named == nullptr) return {"the defaults", RunConfig{}};
+  if (!named->is_scalar()) throw ConfigError(Problem{named->place, "base", "must be the path of another run file"});
+  if (depth >= kMostBases) throw ConfigError(Problem{named->place, "base", "a chain of more than 8 files"});
+  const auto name = named->text;
+  std::erase_if(document.tree.entries, [](const auto& entry) { return entry.first == "base"; });
+  return {name, load(document.folder / name, depth + 1)};
+}
+
 RunConfig load(const std::filesystem::path& path, int depth) {
   auto document = open_document(path);
-  RunConfig base;
-  if (const auto* named = document.tree.find("base")) {
-    if (!named->is_scalar()) throw ConfigError(Problem{named->place, "base", "must be the path of another run file"});
-    if (depth >= kMostBases) throw ConfigError(Problem{named->place, "base", "a chain of more than 8 files"});
-    base = load(document.folder / named->text, depth + 1);
-    std::erase_if(document.tree.entries, [](const auto& entry) { return entry.first == "base"; });
-  }
-  return patched(base, document.tree, document.folder);
+  const auto base = take_base(document, depth);
+  return patched(base.config, document.tree, document.folder);
 }
 
 }  // namespace
@@ -55,6 +62,11 @@ RunConfig load_run_config(const std::filesystem::path& path, const std::vector<s
   Tree patch = Tree::map();
   for (const auto& set : sets) patch = overlay(patch, parse_assignment(set));
   return sets.empty() ? config : patched(config, patch, std::filesystem::current_path());
+}
+
+RunBase load_run_base(const std::filesystem::path& path) {
+  auto document = open_document(path);
+  return take_base(document, 0);
 }
 
 Tree to_document(const RunConfig& config) { return to_tree(config); }

@@ -90,6 +90,13 @@ struct RunConfig {
 /// Errors: ConfigError with every problem.
 RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
 
+/// What a run file is laid over.
+struct RunBase {
+  std::string name;  // as its `base:` key says; "the defaults" without one
+  RunConfig config;
+};
+RunBase load_run_base(const std::filesystem::path& path);
+
 /// `patch` laid over a whole config; relative paths in it are seen from `folder`. Errors: ConfigError.
 RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesystem::path& folder);
 
