@@ -45,8 +45,8 @@ Made made(const std::vector<double>& losses) {
 
 TEST_CASE("Mean and sample deviation, and no deviation of one value", "[lab][report][torch]") {
   const auto spread = spread_of({1, 2, 4});
-  CHECK(spread.mean == Catch::Approx(7.0 / 3));
-  CHECK(*spread.deviation == Catch::Approx(1.5275252316519468));
+  CHECK(spread.mean == Approx(7.0 / 3));
+  CHECK(*spread.deviation == Approx(1.5275252316519468));
   CHECK_FALSE(spread_of({5}).deviation);
   CHECK(spread_of({}).count == 0);
 }
@@ -55,7 +55,7 @@ TEST_CASE("A row holds the seeds of one arm; diverged ones are counted and not a
   const auto [study, outcomes] = made({1.0, 2.0, std::nan(""), 3.0});
   const auto rows = summarise(study, outcomes);
   REQUIRE(rows.size() == 2);
-  CHECK(rows[0].loss.mean == Catch::Approx(1.5));
+  CHECK(rows[0].loss.mean == Approx(1.5));
   CHECK(rows[0].status() == "2 finished");
   CHECK(rows[1].loss.count == 1);
   CHECK(rows[1].loss.mean == 3.0);

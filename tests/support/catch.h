@@ -19,8 +19,14 @@ namespace Catch {
 using TestEventListenerBase = EventListenerBase;
 }
 #endif
+namespace blockzoo {
+using Catch::Approx;
+}
 #else  // Catch2 2.13
 #include <catch2/catch.hpp>
+namespace blockzoo {
+using Catch::Detail::Approx;
+}
 namespace Catch::Matchers {
 inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
 }

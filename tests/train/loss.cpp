@@ -1,5 +1,7 @@
 #include "blockzoo/train/loss.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include "support/near.h"
 
 namespace blockzoo {
@@ -20,8 +22,8 @@ TEST_CASE("Cross entropy and z-loss of bfloat16 logits agree with float64 on the
   const auto half = loss_sums(logits, targets, true);
   const auto wide = loss_sums(logits.to(at::kDouble), targets, true);
   CHECK(half.cross_entropy.scalar_type() == at::kFloat);
-  CHECK(half.cross_entropy.item<double>() == Catch::Approx(wide.cross_entropy.item<double>()).epsilon(1e-5));
-  CHECK(half.z.item<double>() == Catch::Approx(wide.z.item<double>()).epsilon(1e-5));
+  CHECK(half.cross_entropy.item<double>() == Approx(wide.cross_entropy.item<double>()).epsilon(1e-5));
+  CHECK(half.z.item<double>() == Approx(wide.z.item<double>()).epsilon(1e-5));
 }
 
 TEST_CASE("The loss equals at::cross_entropy_loss, and z-loss adds the mean of log(Z) squared", "[train][loss][torch]") {

@@ -76,9 +76,9 @@ TEST_CASE("Clipping reports the joint norm and scales every gradient to the limi
   int64_t count = 0;
   for (const auto& parameter : model->parameters()) count += parameter.numel();
   const double norm = 0.5 * std::sqrt(static_cast<double>(count));
-  CHECK(optimizer.clip(0) == Catch::Approx(norm));
-  CHECK(optimizer.clip(2) == Catch::Approx(norm));
-  CHECK(optimizer.clip(3) == Catch::Approx(2));
+  CHECK(optimizer.clip(0) == Approx(norm));
+  CHECK(optimizer.clip(2) == Approx(norm));
+  CHECK(optimizer.clip(3) == Approx(2));
 }
 
 TEST_CASE("A missing gradient is named", "[train][optimizer][error][torch]") {

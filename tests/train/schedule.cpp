@@ -17,7 +17,7 @@ void check_factors(const ScheduleConfig& schedule, const std::vector<double>& ex
   const auto actual = factors(schedule, static_cast<int64_t>(expected.size()));
   for (size_t i = 0; i < expected.size(); ++i) {
     INFO("update " << i);
-    CHECK(actual[i] == Catch::Approx(expected[i]).margin(1e-12));
+    CHECK(actual[i] == Approx(expected[i]).margin(1e-12));
   }
 }
 
@@ -30,8 +30,8 @@ TEST_CASE("A warm-up starts above zero and its last update has the full rate", "
 
 TEST_CASE("Every schedule ends at its least rate on the last update", "[train][schedule][torch]") {
   check_factors(LinearSchedule{.warmup = 0, .min_ratio = 0.2}, {0.8, 0.6, 0.4, 0.2});
-  CHECK(factors(CosineSchedule{.warmup = 0, .min_ratio = 0.1}, 7).back() == Catch::Approx(0.1));
-  CHECK(factors(WsdSchedule{.warmup = 0, .decay_fraction = 0.3, .min_ratio = 0}, 10).back() == Catch::Approx(0).margin(1e-12));
+  CHECK(factors(CosineSchedule{.warmup = 0, .min_ratio = 0.1}, 7).back() == Approx(0.1));
+  CHECK(factors(WsdSchedule{.warmup = 0, .decay_fraction = 0.3, .min_ratio = 0}, 10).back() == Approx(0).margin(1e-12));
 }
 
 TEST_CASE("Warm-up, stable, decay keeps the full rate until the decay begins", "[train][schedule][torch]") {

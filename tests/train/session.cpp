@@ -38,9 +38,9 @@ TEST_CASE("A batch in parts gives the step of one large batch", "[train][session
   config.train.accumulation = GENERATE(2, 4);
   Session parts(config);
   const auto a = whole.advance(), b = parts.advance();
-  CHECK(a.loss == Catch::Approx(b.loss).epsilon(1e-6));
-  CHECK(a.z == Catch::Approx(b.z).epsilon(1e-6));
-  CHECK(a.gradient_norm == Catch::Approx(b.gradient_norm).epsilon(1e-5));
+  CHECK(a.loss == Approx(b.loss).epsilon(1e-6));
+  CHECK(a.z == Approx(b.z).epsilon(1e-6));
+  CHECK(a.gradient_norm == Approx(b.gradient_norm).epsilon(1e-5));
   CHECK(whole.batches_hash() == parts.batches_hash());
   const auto weights = weights_of(*whole.model());
   for (const auto& [name, tensor] : weights_of(*parts.model())) check_near(name, tensor, weights.at(name), {2e-6, 2e-5});
@@ -93,9 +93,9 @@ TEST_CASE("Training on stories lowers the loss, and both parts of it are reporte
   const auto before = session.evaluate();
   for (int i = 0; i < 40; ++i) session.advance();
   const auto after = session.evaluate();
-  CHECK(before.loss == Catch::Approx(std::log(256.0)).margin(0.05));
+  CHECK(before.loss == Approx(std::log(256.0)).margin(0.05));
   CHECK(after.loss < before.loss - 1.5);
-  CHECK(*after.bits_per_byte == Catch::Approx(after.loss / std::log(2.0)));
+  CHECK(*after.bits_per_byte == Approx(after.loss / std::log(2.0)));
   REQUIRE(after.elsewhere);
   CHECK(*after.elsewhere < *before.elsewhere);
 }
@@ -105,7 +105,7 @@ TEST_CASE("The update of step 1 has a rate above zero and moves the weights", "[
   config.train.schedule = LinearSchedule{.warmup = 4};
   Session session(config);
   const auto before = copy_of(weights_of(*session.model()));
-  CHECK(session.advance().lr == Catch::Approx(std::get<AdamwConfig>(config.train.optimizer).lr / 4));
+  CHECK(session.advance().lr == Approx(std::get<AdamwConfig>(config.train.optimizer).lr / 4));
   CHECK_FALSE(equal_bits(before, weights_of(*session.model())));
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("Gradient norms by layer at step 0 join to the norm of the first updat
   CHECK(norms.count("head") == 1);
   double squares = 0;
   for (const auto& [layer, norm] : norms) squares += norm * norm;
-  CHECK(session.advance().gradient_norm == Catch::Approx(std::sqrt(squares)).epsilon(1e-5));
+  CHECK(session.advance().gradient_norm == Approx(std::sqrt(squares)).epsilon(1e-5));
 }
 
 TEST_CASE("Asking for CUDA where there is none is refused", "[train][session][error][torch]") {
