@@ -8,16 +8,17 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <tuple>
+#include <utility>
 
 #include "blockzoo/core/tree.h"
+#include "core/source_text.h"
 
 namespace blockzoo {
 namespace {
 
 constexpr size_t kMostDepth = 64;
 constexpr size_t kMostNodes = 100'000;
-constexpr size_t kMostBytes = 4 << 20;
+constexpr const char* kTab = "a tab stands in the indentation; use blanks";
 
 [[noreturn]] void refuse(const Place& place, const std::string& message) { throw ConfigError(Problem{place, "", message}); }
 
@@ -31,7 +32,7 @@ size_t count(const Tree& tree) {
 /// Builds a Tree from the parser's events; the parser never builds a graph of its own, so aliases cannot loop.
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(std::string file) : file_(std::move(file)) {}
+  explicit Builder(const SourceText& source) : source_(source) {}
 
   Tree take() { return std::move(root_); }
 
@@ -39,24 +40,30 @@ class Builder final : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Tree tree;
-    tree.place = place(mark);
+    tree.place = place_of(mark);
     add(std::move(tree), anchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    if (tag != "?" && tag != "!" && !tag.empty()) refuse(place(mark), "tags such as " + tag + " are not read here");
+    const auto place = place_of(mark);
+    if (tag != "?" && tag != "!" && !tag.empty()) refuse(place, "tags such as " + tag + " are not read here");
     const bool quoted = tag == "!";
+    if (quoted && source_.is_unclosed_quote(mark.line, mark.column)) refuse(place, "the quote is never closed");
     Tree tree = Tree::scalar(value, quoted);
     if (!quoted && (value == "~" || value == "null" || value == "Null" || value == "NULL" || value.empty()))
       tree = Tree();
     if (expects_key()) tree = Tree::scalar(value, quoted);
-    tree.place = place(mark);
+    tree.place = place;
     add(std::move(tree), anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchors_.find(anchor);
-    if (known == anchors_.end()) refuse(place(mark), "an alias stands inside the value that it names");
-    add(known->second, 0);
+    const auto place = place_of(mark);
+    if (known == anchors_.end()) refuse(place, "an alias stands inside the value that it names");
+    count_nodes(count(known->second), place);
+    Tree copy = known->second;
+    if (expects_key()) copy.place = place;
+    add(std::move(copy), 0);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
@@ -74,15 +81,26 @@ class Builder final : public YAML::EventHandler {
     Tree tree;
     YAML::anchor_t anchor = 0;
     std::optional<Tree> key;
-    std::vector<Tree> merges;
+    std::map<std::string, int> line_of_key;
+    std::optional<Tree> merge;
   };
 
-  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  Place place_of(const YAML::Mark& mark) const {
+    const auto place = source_.place(mark.line, mark.column);
+    if (source_.is_behind_tab(mark.line, mark.column)) refuse(place, kTab);
+    return place;
+  }
+
+  void count_nodes(size_t more, const Place& place) {
+    nodes_ += more;
+    if (nodes_ > kMostNodes)
+      refuse(place, "more than " + std::to_string(kMostNodes) + " values once aliases are expanded");
+  }
 
   bool expects_key() const { return !levels_.empty() && levels_.back().tree.is_map() && !levels_.back().key; }
 
   void open(Tree tree, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    tree.place = place(mark);
+    tree.place = place_of(mark);
     if (expects_key()) refuse(tree.place, "a key must be plain text");
     if (levels_.size() >= kMostDepth)
       refuse(tree.place, "nested deeper than " + std::to_string(kMostDepth) + " levels");
@@ -95,19 +113,25 @@ class Builder final : public YAML::EventHandler {
   void close() {
     Level level = std::move(levels_.back());
     levels_.pop_back();
-    for (const auto& source : level.merges) {
-      for (const auto& [key, value] : source.entries) {
-        if (level.tree.find(key) == nullptr) level.tree.entries.emplace_back(key, value);
-      }
-    }
+    if (level.merge) merge(*level.merge, level);
     add(std::move(level.tree), level.anchor);
   }
 
+  /// Keys that the map has itself, or has from an earlier source, stay.
+  void merge(const Tree& source, Level& level) {
+    if (!source.is_map() && !source.is_list()) refuse(source.place, "<< takes a map or a list of maps");
+    for (const auto& item : source.items) merge(item, level);
+    for (const auto& [key, value] : source.entries) {
+      if (level.line_of_key.try_emplace(key, 0).second) level.tree.entries.emplace_back(key, value);
+    }
+  }
+
   void add(Tree tree, YAML::anchor_t anchor) {
-    nodes_ += count(tree);
-    if (nodes_ > kMostNodes)
-      refuse(tree.place, "more than " + std::to_string(kMostNodes) + " values once aliases are expanded");
-    if (anchor != 0) anchors_[anchor] = tree;
+    count_nodes(1, tree.place);
+    if (anchor != 0) {
+      count_nodes(count(tree), tree.place);
+      anchors_[anchor] = tree;
+    }
     if (levels_.empty()) {
       root_ = std::move(tree);
     } else if (levels_.back().tree.is_list()) {
@@ -123,67 +147,44 @@ class Builder final : public YAML::EventHandler {
   void add_entry(Tree value) {
     auto& level = levels_.back();
     const Tree key = *std::exchange(level.key, std::nullopt);
-    if (key.text == "<<" && !key.quoted) return add_merge(std::move(value));
-    const auto [first, fresh] = key_lines_.try_emplace({levels_.size(), level.tree.place.line, level.tree.place.column, key.text}, key.place.line);
-    if (level.tree.find(key.text) != nullptr) {
-      const auto line = fresh ? key.place.line : first->second;
-      refuse(key.place, "the key '" + key.text + "' is repeated; it stands on line " + std::to_string(line) + " already");
+    const bool merges = key.text == "<<" && !key.quoted;
+    // A merge is kept apart from a quoted "<<", which is a key like any other.
+    const auto [first, fresh] = level.line_of_key.try_emplace(merges ? "<<\n" : key.text, key.place.line);
+    if (!fresh)
+      refuse(key.place, "the key '" + key.text + "' is repeated; it stands on line " + std::to_string(first->second) + " already");
+    if (merges) {
+      level.merge = std::move(value);
+      return;
     }
-    if (value.place.line == 0) value.place = key.place;
+    value.place = key.place;  // what is wrong with a value is shown where its key stands
     level.tree.entries.emplace_back(key.text, std::move(value));
   }
 
-  void add_merge(Tree value) {
-    auto& merges = levels_.back().merges;
-    if (value.is_map()) {
-      merges.push_back(std::move(value));
-    } else if (value.is_list()) {
-      for (auto& item : value.items) add_merge(std::move(item));
-    } else {
-      refuse(value.place, "<< takes a map or a list of maps");
-    }
-  }
-
-  std::string file_;
+  const SourceText& source_;
   Tree root_;
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Tree> anchors_;
-  std::map<std::tuple<size_t, int, int, std::string>, int> key_lines_;
   size_t nodes_ = 0;
 };
-
-void check_bytes(std::string_view text, const std::string& name) {
-  if (text.size() > kMostBytes) refuse({name, 0, 0}, "larger than 4 MiB, which no config is");
-  int line = 1;
-  int column = 1;
-  bool only_blanks = true;
-  for (const char c : text) {
-    if (c == '\0') refuse({name, line, column}, "a zero byte; the file must be UTF-8 text (UTF-16 is not read)");
-    if (c == '\t' && only_blanks) refuse({name, line, column}, "a tab stands in the indentation; use blanks");
-    only_blanks = c == '\n' || (only_blanks && c == ' ');
-    column = c == '\n' ? 1 : column + 1;
-    line += c == '\n';
-  }
-  const auto starts = [&](std::string_view mark) { return text.substr(0, mark.size()) == mark; };
-  if (starts("\xff\xfe") || starts("\xfe\xff")) refuse({name, 1, 1}, "UTF-16; the file must be UTF-8");
-}
 
 }  // namespace
 
 Tree parse_yaml(std::string_view text, const std::string& name) {
-  if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);
-  check_bytes(text, name);
-  std::istringstream stream{std::string(text)};
+  const SourceText source(text, name);
+  std::istringstream stream{std::string(source.text())};
   try {
     YAML::Parser parser(stream);
-    Builder builder(name);
+    Builder builder(source);
     parser.HandleNextDocument(builder);
-    Builder second(name);
+    Builder second(source);
     if (parser.HandleNextDocument(second))
-      refuse({name, second.take().place.line, 1}, "a second document (---) in one file; one is allowed");
-    return builder.take();
+      refuse(second.take().place, "a second document, or text after the end of the first; a file holds one");
+    auto tree = builder.take();
+    if (tree.place.line == 0) tree.place = source.place(0, 0);
+    return tree;
   } catch (const YAML::Exception& error) {
-    refuse({name, error.mark.line + 1, error.mark.column + 1}, "not YAML: " + error.msg);
+    const auto& mark = error.mark;
+    refuse(source.place(mark.line, mark.column), source.has_tab_indentation(mark.line) ? kTab : "not YAML: " + error.msg);
   }
 }
 
@@ -192,9 +193,11 @@ Tree load_yaml(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, error)) refuse({path.string(), 0, 0}, "is a folder, not a file");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse({path.string(), 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_yaml(text.str(), path.string());
+  std::string text(SourceText::kMostBytes + 1, '\0');  // a pipe or a device may never end
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) refuse({path.string(), 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return parse_yaml(text, path.string());
 }
 
 }  // namespace blockzoo

@@ -12,12 +12,17 @@
 #include "blockzoo/core/fields.h"
 #include "blockzoo/core/names.h"
 #include "blockzoo/core/tree.h"
+#include "core/known_paths.h"
 #include "core/scalar.h"
 
 namespace blockzoo {
 
 /// "; did you mean 'x'?" for the candidate nearest to `word`, or nothing when none is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// " (did you mean 'train.optimizer.lr'?)" for a key that belongs elsewhere: the paths in `known` that end with `key`,
+/// those nearest to `path` first.
+std::string other_places(std::string_view key, std::string_view path, const std::vector<std::string>& known);
 
 /// Collects the keys that a config struct accepts.
 struct KeyCollector {
@@ -38,19 +43,13 @@ std::vector<std::string> keys_of() {
 class Reader {
  public:
   Reader(const Tree& node, std::string path, std::vector<Problem>& problems)
-      : node_(node), path_(std::move(path)), problems_(problems) {}
+      : node_(node), path_(std::move(path)), problems_(problems), place_(node.place) {}
 
+  /// Fills the config that `path` stands for; misplaced keys are looked up in all of it.
   template <HasFields T>
   void fill(T& config) {
-    if (!node_.is_map()) {
-      note(node_.place, path_, "must be a map of keys and values, not " + shown(node_));
-      return;
-    }
-    const auto before = problems_.size();
-    T::fields(config, *this);
-    reject_unread_keys(keys_of<T>());
-    if (problems_.size() > before) return;  // rules may assume valid fields
-    if constexpr (requires { T::rules(config, *this); }) T::rules(config, *this);
+    paths_ = [prefix = path_] { return known_paths<T>(prefix); };
+    fill_part(config);
   }
 
   // The visitor that T::fields calls.
@@ -70,21 +69,53 @@ class Reader {
   // What T::rules calls. Exactly bool, since a key would convert to it and string fields would be ambiguous.
   template <std::same_as<bool> Condition>
   void operator()(Condition holds, std::string_view key, const std::string& message) {
-    if (!holds) note(node_.deepest(key).place, child_path(key), message);
+    if (!holds) note(nearest_place(key), child_path(key), message);
   }
 
  private:
+  /// A part of the config that `parent` fills. What was not read from a file is shown where its parent stands.
+  Reader(const Tree& node, std::string path, const Reader& parent)
+      : node_(node),
+        path_(std::move(path)),
+        problems_(parent.problems_),
+        place_(node.place.file.empty() ? parent.place_ : node.place),
+        paths_(parent.paths_) {}
+
+  template <HasFields T>
+  void fill_part(T& config) {
+    if (!node_.is_map()) {
+      note(node_.place, path_, "must be a map of keys and values, not " + shown(node_));
+      return;
+    }
+    const auto before = problems_.size();
+    T::fields(config, *this);
+    auto known = keys_of<T>();
+    if (owner_of_) known.insert(known.begin(), "kind");
+    reject_unread_keys(known);
+    if (problems_.size() > before) return;  // rules may assume valid fields
+    if constexpr (requires { T::rules(config, *this); }) T::rules(config, *this);
+  }
+
   std::string child_path(std::string_view key) const {
     return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   }
 
   static std::string shown(const Tree& value) {
-    const auto text = value.kind == Tree::Kind::kNull ? std::string("nothing") : "'" + one_line(value) + "'";
+    const bool plain = value.is_scalar() && !value.quoted && value.text.find('\n') == std::string::npos;
+    const auto text = value.kind == Tree::Kind::kNull ? std::string("nothing") : "'" + (plain ? value.text : one_line(value)) + "'";
     return text.size() > 60 ? text.substr(0, 56) + "...'" : text;
   }
 
   void note(const Place& place, const std::string& path, const std::string& message) {
-    problems_.push_back({place.line > 0 || !place.file.empty() ? place : node_.place, path, message});
+    problems_.push_back({place.file.empty() ? place_ : place, path, message});
+  }
+
+  /// Of the deepest value on the way to `key` that was read from a file.
+  Place nearest_place(std::string_view key) const {
+    for (auto rest = key; !rest.empty(); rest = rest.substr(0, rest.find_last_of('.') == rest.npos ? 0 : rest.find_last_of('.'))) {
+      if (const auto& place = node_.deepest(rest).place; !place.file.empty()) return place;
+    }
+    return place_;
   }
 
   const Tree* take(std::string_view key) {
@@ -95,10 +126,16 @@ class Reader {
   void reject_unread_keys(const std::vector<std::string>& known) {
     for (const auto& [key, value] : node_.entries) {
       if (read_.count(key)) continue;
-      const auto elsewhere = owner_of_ ? owner_of_(key) : std::string();
-      note(value.place, child_path(key),
-           elsewhere.empty() ? "no such key; allowed are: " + list(known) + did_you_mean(key, known) : elsewhere);
+      const auto owner = owner_of_ ? owner_of_(key) : std::string();
+      note(value.place, child_path(key), owner.empty() ? "no such key; allowed are: " + list(known) + advice(key, known) : owner);
     }
+  }
+
+  std::string advice(const std::string& key, const std::vector<std::string>& known) const {
+    if (const auto colon = key.find(':'); colon != std::string::npos)
+      return " (a blank must follow the colon: '" + key.substr(0, colon) + ": " + key.substr(colon + 1) + "')";
+    const auto elsewhere = other_places(key, path_, paths_ ? paths_() : std::vector<std::string>());
+    return elsewhere.empty() ? did_you_mean(key, known) : elsewhere;
   }
 
   static std::string list(const std::vector<std::string>& words) {
@@ -206,7 +243,7 @@ class Reader {
 
   template <HasFields T>
   void read(const Tree& value, const std::string& path, T& field) {
-    Reader(value, path, problems_).fill(field);
+    Reader(value, path, *this).fill_part(field);
   }
 
   /// A map without `kind` keeps the kind that the field has by default.
@@ -237,10 +274,10 @@ class Reader {
     const auto take_kind = [&]<class Kind>(const Kind*) {
       if (Kind::kind != wanted) return false;
       Kind config = std::holds_alternative<Kind>(choice) ? std::get<Kind>(choice) : Kind{};
-      Reader reader(value, path, problems_);
+      Reader reader(value, path, *this);
       reader.read_.insert("kind");
       reader.owner_of_ = owner;
-      reader.fill(config);
+      reader.fill_part(config);
       choice = std::move(config);
       return true;
     };
@@ -251,8 +288,10 @@ class Reader {
   const Tree& node_;
   const std::string path_;
   std::vector<Problem>& problems_;
+  const Place place_;
   std::set<std::string> read_;
-  std::function<std::string(const std::string&)> owner_of_;
+  std::function<std::string(const std::string&)> owner_of_;  // set for a kind: which other kinds have that key
+  std::function<std::vector<std::string>()> paths_;          // every path of the whole config
 };
 
 /// Reads a whole document into a T; throws ConfigError with every problem.

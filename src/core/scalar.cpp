@@ -45,7 +45,7 @@ std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return value + 0.0;  // -0 becomes 0: they are one setting, and write the same
 }
 
 std::optional<int64_t> parse_integer(std::string_view text) {
@@ -55,8 +55,8 @@ std::optional<int64_t> parse_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (error == std::errc() && end == text.data() + text.size()) return whole;
   const auto value = parse_number(text);
-  constexpr double exact = 9007199254740992.0;  // 2^53: above it a double does not tell neighbours apart
-  if (!value || std::abs(*value) > exact || *value != std::trunc(*value)) return std::nullopt;
+  constexpr double exact = 9007199254740992.0;  // 2^53: from it on a double does not tell neighbours apart
+  if (!value || std::abs(*value) >= exact || *value != std::trunc(*value)) return std::nullopt;
   return static_cast<int64_t>(*value);
 }
 

@@ -28,7 +28,7 @@ bool kind_changes(const Tree& base, const Tree& patch) {
   const auto* after = patch.find("kind");
   if (after == nullptr) return false;
   const auto* before = base.find("kind");
-  return before == nullptr || !(*before == *after);
+  return before != nullptr && !(*before == *after);
 }
 
 void collect(const Tree* before, const Tree* after, const std::string& path, std::vector<Difference>& found) {
@@ -96,6 +96,13 @@ void write(const Tree& tree, int indent, std::string& out) {
     out += margin + "-";
     value(item);
   }
+}
+
+/// A command line has no lines to point to.
+void forget_lines(Tree& tree) {
+  tree.place.line = 0;
+  for (auto& item : tree.items) forget_lines(item);
+  for (auto& entry : tree.entries) forget_lines(entry.second);
 }
 
 }  // namespace
@@ -199,7 +206,9 @@ Tree parse_assignment(const std::string& assignment) {
   const auto path = assignment.substr(0, equals);
   if (path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos)
     throw ConfigError(Problem{{name, 0, 0}, "", "'" + path + "' is not a dotted path such as train.steps"});
-  return nested(path, parse_yaml(assignment.substr(equals + 1), name));
+  Tree value = parse_yaml(assignment.substr(equals + 1), name);
+  forget_lines(value);
+  return nested(path, std::move(value));
 }
 
 std::vector<Difference> differences(const Tree& before, const Tree& after) {

@@ -28,8 +28,8 @@ TEST_CASE("head counts that do not fit are refused by name", "[nn][error]") {
       {"width: 4\nblock: {attention: {heads: 8}}", {"block.attention.heads", "does not divide width 4"}},
       {"block: {attention: {heads: 8, kv_heads: 3}}", {"block.attention.kv_heads: must divide heads, which is 8"}},
       {"block: {attention: {heads: 4, kv_heads: 8}}", {"block.attention.kv_heads: must divide heads, which is 4"}},
-      {"block: {attention: {heads: 0}}", {"block.attention.heads: is 0; must be a number above 0"}},
-      {"block: {attention: {kv_heads: 0}}", {"block.attention.kv_heads: is 0; must be a number above 0"}},
+      {"block: {attention: {heads: 0}}", {"block.attention.heads: is 0; must be from 1 to 16777216"}},
+      {"block: {attention: {kv_heads: 0}}", {"block.attention.kv_heads: is 0; must be from 1 to 16777216"}},
   });
   CHECK(problems_in<ModelConfig>("width: 100\nblock: {attention: {heads: 8, head_width: 16}}").empty());
   CHECK(problems_in<ModelConfig>("width: 100\nblock: {attention: {kind: latent, heads: 8, nope_width: 16, value_width: 8}}").empty());

@@ -25,6 +25,10 @@ inline constexpr Bound dropout_rate{.low = 0, .high = 1, .high_included = false,
 inline constexpr Bound fraction{
     .low = 0, .high = 1, .low_included = false, .allowed = "above 0 and at most 1"};
 
+/// Sizes of tensors: two of them multiply to a number of elements that 64 bits hold.
+inline constexpr Bound tensor_size{.low = 1, .high = 1 << 24, .allowed = "from 1 to 16777216"};
+inline constexpr Bound tensor_size_or_none{.low = 0, .high = 1 << 24, .allowed = "from 0 to 16777216"};
+
 /// Accepts every visitor call that `T::fields` may make; used to state the concept below.
 struct AnyVisitor {
   void operator()(std::string_view, auto&, std::string_view) {}

@@ -40,7 +40,8 @@ struct Tree {
 bool operator==(const Tree& a, const Tree& b);
 
 /// Reads YAML 1.2's core, strictly. Refused with a ConfigError that names `name`, line and column: repeated keys, more
-/// than one document, tabs as indentation, UTF-16, nesting over 64, aliases to themselves, expansion over 100,000 nodes.
+/// than one document, tabs as indentation, tags, quotes that never close, anything but UTF-8, control characters, over
+/// 1 MiB, nesting over 64, aliases to themselves, expansion over 100,000 values.
 Tree parse_yaml(std::string_view text, const std::string& name);
 Tree load_yaml(const std::filesystem::path& path);
 
@@ -48,7 +49,8 @@ Tree load_yaml(const std::filesystem::path& path);
 std::string write_yaml(const Tree& tree);
 
 /// `patch` over `base`: maps merge key by key, but a map whose `kind` changes is replaced whole, so that the settings of
-/// the old variant cannot leak. Everything else is replaced.
+/// the old variant cannot leak (a base without a `kind` has not said which variant it sets, and keeps its keys).
+/// Everything else is replaced.
 Tree overlay(const Tree& base, const Tree& patch);
 
 /// Parses "a.b.c=value" (value in YAML) to the tree {a: {b: {c: value}}}.

@@ -42,12 +42,15 @@ struct ModelConfig {
   double final_softcap = 0;
   InitConfig init;
 
+  static constexpr Bound layer_count{.low = 1, .high = 4096, .allowed = "from 1 to 4096"};
+  static constexpr Bound id_count{.low = 1, .high = 4294967296, .allowed = "from 1 to 4294967296"};
+
   static void fields(auto& self, auto& visit) {
-    visit("vocabulary", self.vocabulary, positive, "token ids V; 256 for bytes");
-    visit("width", self.width, positive, "model width D");
-    visit("layers", self.layers, positive, "blocks in the stack");
-    visit("context", self.context, positive, "longest sequence, tokens");
-    visit("embedding_width", self.embedding_width, positive, "width of the token table; auto is width; else projections stand between (OPT-350M)");
+    visit("vocabulary", self.vocabulary, id_count, "token ids V; 256 for bytes");
+    visit("width", self.width, tensor_size, "model width D");
+    visit("layers", self.layers, layer_count, "blocks in the stack");
+    visit("context", self.context, tensor_size, "longest sequence, tokens");
+    visit("embedding_width", self.embedding_width, tensor_size, "width of the token table; auto is width; else projections stand between (OPT-350M)");
     visit("embedding_scale", self.embedding_scale, "factor of the token embedding");
     visit("embedding_norm", self.embedding_norm, "norm after the embedding (BLOOM)");
     visit("embedding_dropout", self.embedding_dropout, dropout_rate, "share of the embedding dropped in training");

@@ -43,7 +43,7 @@ struct TrainConfig {
 
   static void fields(auto& self, auto& visit) {
     visit("steps", self.steps, positive, "optimizer updates");
-    visit("batch", self.batch, positive, "sequences of one update");
+    visit("batch", self.batch, tensor_size, "sequences of one update");
     visit("accumulation", self.accumulation, positive, "parts that a batch is computed in, to save memory");
     visit("optimizer", self.optimizer, "optimizer");
     visit("schedule", self.schedule, "learning rate over time");

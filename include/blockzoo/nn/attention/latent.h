@@ -32,12 +32,12 @@ struct LatentAttentionConfig {
   bool output_bias = false;
 
   static void fields(auto& self, auto& visit) {
-    visit("heads", self.heads, positive, "query heads H");
-    visit("query_rank", self.query_rank, not_negative, "width of the queries' latent; 0 means queries come straight from x");
-    visit("key_value_rank", self.key_value_rank, positive, "width of the keys' and values' latent; auto is width / 4");
-    visit("nope_width", self.nope_width, positive, "channels of a head without rotation; auto is width / heads");
-    visit("rope_width", self.rope_width, positive, "channels of a head with rotation; auto is half of nope_width, made even");
-    visit("value_width", self.value_width, positive, "channels of a value head; auto is width / heads");
+    visit("heads", self.heads, tensor_size, "query heads H");
+    visit("query_rank", self.query_rank, tensor_size_or_none, "width of the queries' latent; 0 means queries come straight from x");
+    visit("key_value_rank", self.key_value_rank, tensor_size, "width of the keys' and values' latent; auto is width / 4");
+    visit("nope_width", self.nope_width, tensor_size, "channels of a head without rotation; auto is width / heads");
+    visit("rope_width", self.rope_width, tensor_size, "channels of a head with rotation; auto is half of nope_width, made even");
+    visit("value_width", self.value_width, tensor_size, "channels of a value head; auto is width / heads");
     visit("latent_norm", self.latent_norm, "norm of the latent vectors");
     visit("window", self.window, not_negative, "keys a query sees, itself included; 0 means all before it");
     visit("softcap", self.softcap, not_negative, "scores become c tanh(score / c); 0 means off");

@@ -33,9 +33,9 @@ struct SoftmaxAttentionConfig {
   bool output_bias = false;
 
   static void fields(auto& self, auto& visit) {
-    visit("heads", self.heads, positive, "query heads H");
-    visit("kv_heads", self.kv_heads, positive, "key and value heads G; auto is heads");
-    visit("head_width", self.head_width, positive, "channels of a head K; auto is width / heads");
+    visit("heads", self.heads, tensor_size, "query heads H");
+    visit("kv_heads", self.kv_heads, tensor_size, "key and value heads G; auto is heads");
+    visit("head_width", self.head_width, tensor_size, "channels of a head K; auto is width / heads");
     visit("window", self.window, not_negative, "keys a query sees, itself included; 0 means all before it");
     visit("qk_norm", self.qk_norm, "norm of queries and keys");
     visit("softcap", self.softcap, not_negative, "scores become c tanh(score / c); 0 means off");

@@ -25,10 +25,12 @@ struct HiddenWidth {
   int64_t multiple_of = 1;
   Rounding rounding = Rounding::kUp;
 
+  static constexpr Bound ratio_range{.low = 0, .high = 1024, .low_included = false, .allowed = "above 0 and at most 1024"};
+
   static void fields(auto& self, auto& visit) {
-    visit("hidden", self.hidden, positive, "hidden width F; auto takes it from ratio");
-    visit("ratio", self.ratio, positive, "F / D when hidden is auto; auto is 4 for mlp and 8/3 for glu");
-    visit("multiple_of", self.multiple_of, positive, "F from a ratio is brought to a multiple of this");
+    visit("hidden", self.hidden, tensor_size, "hidden width F; auto takes it from ratio");
+    visit("ratio", self.ratio, ratio_range, "F / D when hidden is auto; auto is 4 for mlp and 8/3 for glu");
+    visit("multiple_of", self.multiple_of, tensor_size, "F from a ratio is brought to a multiple of this");
     visit("rounding", self.rounding, "up or down to that multiple");
   }
   static void rules(const auto& self, auto& expect) {

@@ -17,7 +17,7 @@ struct LearnedPositionConfig {
   int64_t unused_rows = 0;
 
   static void fields(auto& self, auto& visit) {
-    visit("unused_rows", self.unused_rows, not_negative, "rows before the one of position 0 (OPT keeps 2)");
+    visit("unused_rows", self.unused_rows, tensor_size_or_none, "rows before the one of position 0 (OPT keeps 2)");
   }
 };
 

@@ -20,7 +20,7 @@ struct RelativeBiasPositionConfig {
   int64_t max_distance = 128;
 
   static void fields(auto& self, auto& visit) {
-    visit("buckets", self.buckets, positive, "rows of the table");
+    visit("buckets", self.buckets, tensor_size, "rows of the table");
     visit("max_distance", self.max_distance, positive, "distances from here on share the last bucket, tokens");
   }
   static void rules(const auto& self, auto& expect) {
