@@ -3,7 +3,10 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "blockzoo/core/hash.h"
 #include "data/content_hash.h"

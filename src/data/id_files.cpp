@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "blockzoo/core/hash.h"
 #include "data/content_hash.h"
+#include "data/file_set.h"
 
 namespace blockzoo {
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "blockzoo/data/held_out.h"
 #include "blockzoo/data/token_source.h"
-#include "data/file_set.h"
 
 namespace blockzoo {
 

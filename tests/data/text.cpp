@@ -1,7 +1,8 @@
 #include "blockzoo/data/text.h"
 
-#include <filesystem>
-#include <set>
+#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "blockzoo/data/windows.h"
 #include "data/temp_folder.h"
@@ -10,7 +11,6 @@
 namespace blockzoo {
 
 using Catch::Matchers::ContainsSubstring;
-namespace fs = std::filesystem;
 
 namespace {
 

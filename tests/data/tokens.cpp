@@ -1,9 +1,9 @@
 #include "blockzoo/data/tokens.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "blockzoo/core/hash.h"
 #include "data/temp_folder.h"

@@ -1,6 +1,8 @@
 #include "blockzoo/data/windows.h"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "support/catch.h"
 
