@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "blockzoo/lab/catalog.h"
+#include "blockzoo/lab/parameter_tables.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -11,9 +12,14 @@ struct ListArguments {
   std::string name;
   bool json = false;
   bool markdown = false;
+  bool parameters = false;
 };
 
 void list(const ListArguments& arguments) {
+  if (arguments.parameters) {
+    std::cout << parameter_tables();
+    return;
+  }
   const auto& whole = catalog();
   const auto chosen = arguments.name.empty() ? whole : select(whole, arguments.name);
   std::cout << (arguments.json ? to_json(chosen) : arguments.markdown ? to_markdown(chosen) : to_text(chosen));
@@ -26,7 +32,10 @@ void add_list_command(CLI::App& app) {
   auto* command = app.add_subcommand("list", "List every family of variants with its kinds, their fields, defaults and sources");
   command->add_option("name", arguments->name, "only this family (norm), kind (rms_norm) or section (train)");
   auto* json = command->add_flag("--json", arguments->json, "as JSON");
-  command->add_flag("--markdown", arguments->markdown, "as Markdown")->excludes(json);
+  auto* markdown = command->add_flag("--markdown", arguments->markdown, "as Markdown")->excludes(json);
+  command->add_flag("--parameters", arguments->parameters, "names and shapes of the parameters of every kind, as Markdown")
+      ->excludes(json)
+      ->excludes(markdown);
   command->footer("Example: blockzoo list norm");
   command->callback([arguments] { list(*arguments); });
 }
