@@ -19,7 +19,9 @@ struct PathCollector {
     paths.push_back(path);
     descend(field, path);
   }
-  void operator()(std::string_view key, const auto& field, const Bound&, std::string_view doc) { (*this)(key, field, doc); }
+  void operator()(std::string_view key, const auto& field, const Bound&, std::string_view doc) {
+    (*this)(key, field, doc);
+  }
 
  private:
   void descend(const auto&, const std::string&) {}

@@ -20,7 +20,9 @@ constexpr size_t kMostDepth = 64;
 constexpr size_t kMostNodes = 100'000;
 constexpr const char* kTab = "a tab stands in the indentation; use blanks";
 
-[[noreturn]] void refuse(const Place& place, const std::string& message) { throw ConfigError(Problem{place, "", message}); }
+[[noreturn]] void refuse(const Place& place, const std::string& message) {
+  throw ConfigError(Problem{place, "", message});
+}
 
 size_t count(const Tree& tree) {
   size_t nodes = 1;
@@ -46,7 +48,7 @@ class Builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     const auto place = place_of(mark);
-    if (tag != "?" && tag != "!" && !tag.empty()) refuse(place, "tags such as " + tag + " are not read here");
+    refuse_tag(tag, place);
     const bool quoted = tag == "!";
     if (quoted && source_.is_unclosed_quote(mark.line, mark.column)) refuse(place, "the quote is never closed");
     Tree tree = Tree::scalar(value, quoted);
@@ -65,12 +67,14 @@ class Builder final : public YAML::EventHandler {
     if (expects_key()) copy.place = place;
     add(std::move(copy), 0);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    refuse_tag(tag, place_of(mark));
     open(Tree::list(), mark, anchor);
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    refuse_tag(tag, place_of(mark));
     open(Tree::map(), mark, anchor);
   }
   void OnSequenceEnd() override { close(); }
@@ -89,6 +93,11 @@ class Builder final : public YAML::EventHandler {
     const auto place = source_.place(mark.line, mark.column);
     if (source_.is_behind_tab(mark.line, mark.column)) refuse(place, kTab);
     return place;
+  }
+
+  /// "?" is a plain value and "!" a quoted one; anything else was written in the file.
+  static void refuse_tag(const std::string& tag, const Place& place) {
+    if (tag != "?" && tag != "!" && !tag.empty()) refuse(place, "tags such as " + tag + " are not read here");
   }
 
   void count_nodes(size_t more, const Place& place) {
@@ -151,7 +160,8 @@ class Builder final : public YAML::EventHandler {
     // A merge is kept apart from a quoted "<<", which is a key like any other.
     const auto [first, fresh] = level.line_of_key.try_emplace(merges ? "<<\n" : key.text, key.place.line);
     if (!fresh)
-      refuse(key.place, "the key '" + key.text + "' is repeated; it stands on line " + std::to_string(first->second) + " already");
+      refuse(key.place,
+             "the key '" + key.text + "' is repeated; it stands on line " + std::to_string(first->second) + " already");
     if (merges) {
       level.merge = std::move(value);
       return;
@@ -184,7 +194,8 @@ Tree parse_yaml(std::string_view text, const std::string& name) {
     return tree;
   } catch (const YAML::Exception& error) {
     const auto& mark = error.mark;
-    refuse(source.place(mark.line, mark.column), source.has_tab_indentation(mark.line) ? kTab : "not YAML: " + error.msg);
+    refuse(source.place(mark.line, mark.column),
+           source.has_tab_indentation(mark.line) ? kTab : "not YAML: " + error.msg);
   }
 }
 

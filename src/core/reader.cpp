@@ -53,7 +53,8 @@ std::string other_places(std::string_view key, std::string_view path, const std:
   });
   constexpr size_t most = 3;
   std::string text;
-  for (size_t i = 0; i < std::min(most, places.size()); ++i) text += (text.empty() ? "" : " or ") + ("'" + places[i] + "'");
+  for (size_t i = 0; i < std::min(most, places.size()); ++i)
+    text += (text.empty() ? "" : " or ") + ("'" + places[i] + "'");
   return places.empty() ? "" : " (did you mean " + text + "?)";
 }
 

@@ -102,7 +102,8 @@ class Reader {
 
   static std::string shown(const Tree& value) {
     const bool plain = value.is_scalar() && !value.quoted && value.text.find('\n') == std::string::npos;
-    const auto text = value.kind == Tree::Kind::kNull ? std::string("nothing") : "'" + (plain ? value.text : one_line(value)) + "'";
+    const auto text =
+        value.kind == Tree::Kind::kNull ? std::string("nothing") : "'" + (plain ? value.text : one_line(value)) + "'";
     return text.size() > 60 ? text.substr(0, 56) + "...'" : text;
   }
 
@@ -112,7 +113,8 @@ class Reader {
 
   /// Of the deepest value on the way to `key` that was read from a file.
   Place nearest_place(std::string_view key) const {
-    for (auto rest = key; !rest.empty(); rest = rest.substr(0, rest.find_last_of('.') == rest.npos ? 0 : rest.find_last_of('.'))) {
+    for (auto rest = key; !rest.empty();
+         rest = rest.substr(0, rest.find_last_of('.') == rest.npos ? 0 : rest.find_last_of('.'))) {
       if (const auto& place = node_.deepest(rest).place; !place.file.empty()) return place;
     }
     return place_;
@@ -127,7 +129,8 @@ class Reader {
     for (const auto& [key, value] : node_.entries) {
       if (read_.count(key)) continue;
       const auto owner = owner_of_ ? owner_of_(key) : std::string();
-      note(value.place, child_path(key), owner.empty() ? "no such key; allowed are: " + list(known) + advice(key, known) : owner);
+      note(value.place, child_path(key),
+           owner.empty() ? "no such key; allowed are: " + list(known) + advice(key, known) : owner);
     }
   }
 
@@ -152,8 +155,7 @@ class Reader {
     } else if constexpr (requires { field.has_value(); }) {
       if (field) check(value, path, *field, bound);
     } else {
-      for (size_t i = 0; i < field.size(); ++i)
-        check(value.items[i], path + "." + std::to_string(i), field[i], bound);
+      for (size_t i = 0; i < field.size(); ++i) check(value.items[i], path + "." + std::to_string(i), field[i], bound);
     }
   }
 
@@ -252,7 +254,8 @@ class Reader {
     const std::vector<std::string> known{std::string(Kinds::kind)...};
     if (!value.is_map()) {
       note(value.place, path,
-           "must be a map with a kind, as in {kind: " + known.front() + "}, not " + shown(value) + "; kinds: " + list(known));
+           "must be a map with a kind, as in {kind: " + known.front() + "}, not " + shown(value) +
+               "; kinds: " + list(known));
       return;
     }
     const auto* kind = value.find("kind");
@@ -260,7 +263,8 @@ class Reader {
       note(kind->place, path + ".kind", "must be one of: " + list(known));
       return;
     }
-    const std::string wanted = kind ? kind->text : std::visit([](const auto& now) { return std::string(now.kind); }, choice);
+    const std::string wanted =
+        kind ? kind->text : std::visit([](const auto& now) { return std::string(now.kind); }, choice);
     const auto owner = [wanted](const std::string& key) {
       std::string owners;
       const auto look = [&]<class Kind>(const Kind*) {

@@ -14,7 +14,12 @@ constexpr int kMostOpenBrackets = 1000;
 /// Bytes of the UTF-8 character at the front of `text`; 0 when it is none.
 size_t character_size(std::string_view text) {
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
-  const size_t size = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf5 ? 4 : 0;
+  const size_t size = byte(0) < 0x80   ? 1
+                      : byte(0) < 0xc2 ? 0
+                      : byte(0) < 0xe0 ? 2
+                      : byte(0) < 0xf0 ? 3
+                      : byte(0) < 0xf5 ? 4
+                                       : 0;
   if (size == 0 || size > text.size()) return 0;
   for (size_t at = 1; at < size; ++at) {
     if ((byte(at) & 0xc0) != 0x80) return 0;
@@ -30,7 +35,8 @@ size_t character_size(std::string_view text) {
 }  // namespace
 
 SourceText::SourceText(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
-  if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff")) refuse(place(0, 0), "UTF-16; the file must be UTF-8");
+  if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+    refuse(place(0, 0), "UTF-16; the file must be UTF-8");
   if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
   if (text_.size() > kMostBytes) refuse({name_, 0, 0}, "larger than 1 MiB, which no config is");
   for (size_t at = 0; at < text_.size(); ++at) {
@@ -89,8 +95,8 @@ void SourceText::check_encoding() const {
   }
 }
 
-/// The parser's time grows with the number of open brackets; brackets in text and comments are counted too, so the limit
-/// is far above what Builder allows.
+/// The parser's time grows with the number of open brackets; brackets in text and comments are counted too, so the
+/// limit is far above what Builder allows.
 void SourceText::check_nesting() const {
   int open = 0;
   int line = 0;
@@ -100,7 +106,8 @@ void SourceText::check_nesting() const {
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
     if (open > kMostOpenBrackets)
-      refuse(place(line, static_cast<int>(at - line_starts_[static_cast<size_t>(line)])), "nested far deeper than any config");
+      refuse(place(line, static_cast<int>(at - line_starts_[static_cast<size_t>(line)])),
+             "nested far deeper than any config");
   }
 }
 

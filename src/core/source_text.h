@@ -8,8 +8,8 @@
 
 namespace blockzoo {
 
-/// The text of a config before it is parsed: refuses what no config needs and the parser would crash on, spend minutes on
-/// or silently change.
+/// The text of a config before it is parsed: refuses what no config needs and the parser would crash on, spend minutes
+/// on or silently change.
 class SourceText {
  public:
   static constexpr size_t kMostBytes = 1 << 20;

@@ -8,6 +8,7 @@
 #include "core/reader.h"
 #include "core/writer.h"
 #include "lab/family_names.h"
+#include "lab/known_names.h"
 
 namespace blockzoo {
 namespace {
@@ -16,6 +17,12 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
 }
 
 /// A choice as a user would write it: its kind, and what differs from that kind's own defaults.
@@ -54,7 +61,7 @@ class Gatherer {
   }
 
   Catalog take() {
-    Catalog catalog{std::move(sections_), {}};
+    Catalog catalog{std::move(sections_), {}, kKnownNames};
     for (auto& [order, family] : families_) catalog.families.push_back(std::move(family));
     return catalog;
   }
@@ -78,7 +85,8 @@ class Gatherer {
   };
 
   static CatalogField plain(const Tree& value, std::string type, std::string allowed = "") {
-    return {.key = "", .type = std::move(type), .default_value = one_line(value), .allowed = std::move(allowed), .doc = ""};
+    return {
+        .key = "", .type = std::move(type), .default_value = one_line(value), .allowed = std::move(allowed), .doc = ""};
   }
 
   CatalogField describe(double field, const std::string&) { return plain(to_tree(field), "number"); }
@@ -149,7 +157,8 @@ class Gatherer {
     auto& family = families_[family_name<Choice>.order];
     family.name = family_name<Choice>.name;
     family.doc = family_name<Choice>.doc;
-    if (std::find(family.used_at.begin(), family.used_at.end(), path) == family.used_at.end()) family.used_at.push_back(path);
+    if (std::find(family.used_at.begin(), family.used_at.end(), path) == family.used_at.end())
+      family.used_at.push_back(path);
     return family;
   }
 
@@ -188,11 +197,17 @@ Catalog select(const Catalog& catalog, std::string_view name) {
     for (const auto& kind : family.kinds) kinds.push_back(kind.name);
     if (!part.kinds.empty()) chosen.families.push_back(std::move(part));
   }
-  if (!chosen.families.empty()) return chosen;
+  for (const auto& candidate : catalog.names) {
+    kinds.push_back(candidate.name);
+    if (lower(candidate.name) == lower(name)) chosen.names.push_back(candidate);
+  }
+  if (!chosen.families.empty() || !chosen.names.empty()) return chosen;
   auto all = known;
   all.insert(all.end(), kinds.begin(), kinds.end());
-  throw ConfigError(Problem{{}, "", "no family, section or kind is called '" + std::string(name) + "'; families and sections: " +
-                                        joined(known) + did_you_mean(name, all)});
+  throw ConfigError(Problem{{},
+                            "",
+                            "no family, section or kind is called '" + std::string(name) +
+                                "'; families and sections: " + joined(known) + did_you_mean(name, all)});
 }
 
 }  // namespace blockzoo

@@ -18,15 +18,18 @@ template <class Choice>
 inline constexpr FamilyName family_name{};
 
 template <>
-inline constexpr FamilyName family_name<LayoutConfig>{1, "layout", "where the norms stand and how the sublayers are wired"};
+inline constexpr FamilyName family_name<LayoutConfig>{1, "layout",
+                                                      "where the norms stand and how the sublayers are wired"};
 template <>
 inline constexpr FamilyName family_name<NormConfig>{2, "norm", "what is normalised, and how"};
 template <>
 inline constexpr FamilyName family_name<FfnConfig>{3, "ffn", "feed-forward sublayer"};
 template <>
-inline constexpr FamilyName family_name<Activation>{4, "activation", "element-wise function of the feed-forward sublayer"};
+inline constexpr FamilyName family_name<Activation>{4, "activation",
+                                                    "element-wise function of the feed-forward sublayer"};
 template <>
-inline constexpr FamilyName family_name<Rounding>{5, "rounding", "how a hidden width from a ratio is brought to a multiple"};
+inline constexpr FamilyName family_name<Rounding>{5, "rounding",
+                                                  "how a hidden width from a ratio is brought to a multiple"};
 template <>
 inline constexpr FamilyName family_name<PositionConfig>{6, "position", "position encoding"};
 template <>

@@ -17,8 +17,9 @@ namespace {
 
 /// Sizes that tell each other apart, also where two of them are multiplied or added, and what a table calls them.
 const std::map<std::string, std::string> kSizes{
-    {"heads", "4"},      {"kv_heads", "2"},    {"head_width", "10"}, {"hidden", "77"},      {"query_rank", "17"},     {"key_value_rank", "13"},
-    {"nope_width", "8"}, {"rope_width", "6"},  {"value_width", "9"}, {"unused_rows", "3"},  {"embedding_width", "30"}};
+    {"heads", "4"},       {"kv_heads", "2"},        {"head_width", "10"},     {"hidden", "77"},
+    {"query_rank", "17"}, {"key_value_rank", "13"}, {"nope_width", "8"},      {"rope_width", "6"},
+    {"value_width", "9"}, {"unused_rows", "3"},     {"embedding_width", "30"}};
 
 const std::map<int64_t, std::string> kSymbols{{1, "1"},
                                               {997, "V"},
@@ -93,10 +94,12 @@ std::optional<Shapes> shapes_of(const Tree& tree) {
 std::vector<Setting> settings_of(const CatalogField& field, const std::string& path) {
   std::vector<Setting> settings;
   const auto add = [&](const std::string& value) {
-    settings.push_back({field.key + ": " + value, nested(path.empty() ? field.key : path + "." + field.key, parse_yaml(value, "a setting"))});
+    settings.push_back({field.key + ": " + value,
+                        nested(path.empty() ? field.key : path + "." + field.key, parse_yaml(value, "a setting"))});
   };
   if (field.type == "true or false") add(field.default_value == "true" ? "false" : "true");
-  if (const auto size = kSizes.find(field.key); size != kSizes.end() && (field.default_value == "0" || path.empty())) add(size->second);
+  if (const auto size = kSizes.find(field.key); size != kSizes.end() && (field.default_value == "0" || path.empty()))
+    add(size->second);
   for (const auto& family : catalog().families) {
     if (family.name != field.type || family.plain) continue;
     for (const auto& kind : family.kinds) {
@@ -113,7 +116,8 @@ std::string condition(const std::string& setting) {
 }
 
 /// One table: the parameters of `base`, and those that each setting adds, drops or reshapes.
-std::string table(const Tree& base, const std::vector<Setting>& settings, const std::function<bool(const std::string&)>& is_ours) {
+std::string table(const Tree& base, const std::vector<Setting>& settings,
+                  const std::function<bool(const std::string&)>& is_ours) {
   struct Row {
     std::string shape;
     std::vector<std::string> when, unless;
@@ -128,11 +132,13 @@ std::string table(const Tree& base, const std::vector<Setting>& settings, const 
     if (!changed) continue;
     for (const auto& [name, shape] : *changed) {
       const auto before = plain.find(name);
-      if (is_ours(name) && (before == plain.end() || before->second != shape)) rows[{name, shape}].when.push_back(condition(text));
+      if (is_ours(name) && (before == plain.end() || before->second != shape))
+        rows[{name, shape}].when.push_back(condition(text));
     }
     for (const auto& [name, shape] : plain) {
       const auto after = changed->find(name);
-      if (is_ours(name) && (after == changed->end() || after->second != shape)) rows[{name, shape}].unless.push_back(condition(text));
+      if (is_ours(name) && (after == changed->end() || after->second != shape))
+        rows[{name, shape}].unless.push_back(condition(text));
     }
   }
   if (rows.empty()) return "No parameters.\n\n";
@@ -167,10 +173,13 @@ bool belongs(const Slot& slot, const std::string& name) {
 std::string parameter_tables() {
   std::string out =
       "# Names and shapes of parameters\n\n"
-      "Written by `blockzoo list --parameters` from built models; a test fails when this page is stale. The names are those of\n"
+      "Written by `blockzoo list --parameters` from built models; a test fails when this page is stale. The names are "
+      "those of\n"
       "checkpoints and of `blockzoo logits`. Matrices are [out, in], as in PyTorch.\n\n"
-      "N counts layers from 0. V `vocabulary`, D `width`, E `embedding_width`, H `heads`, G `kv_heads`, K `head_width`,\n"
-      "F `hidden`; other sizes are called by their keys. A layer whose override has a position encoding of its own with\n"
+      "N counts layers from 0. V `vocabulary`, D `width`, E `embedding_width`, H `heads`, G `kv_heads`, K "
+      "`head_width`,\n"
+      "F `hidden`; other sizes are called by their keys. A layer whose override has a position encoding of its own "
+      "with\n"
       "parameters keeps them under `position_N`.\n\n"
       "## The model around its blocks\n\n";
   const auto base = parse_yaml(kBase, "the model of the tables");
@@ -181,7 +190,8 @@ std::string parameter_tables() {
       for (auto& setting : settings_of(field, "")) settings.push_back(std::move(setting));
     }
   }
-  out += table(base, settings, [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position."); });
+  out += table(base, settings,
+               [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position."); });
   for (const auto& slot : kSlots) {
     out += fmt::format("## {}\n\n", slot.family);
     for (const auto& kind : select(catalog(), slot.family).families.front().kinds) {

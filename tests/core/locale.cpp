@@ -57,7 +57,8 @@ TEST_CASE("a C locale with decimal commas changes no number", "[core][config]") 
   for (const auto* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"}) {
     if ((set = std::setlocale(LC_ALL, name)) != nullptr) break;
   }
-  if (set == nullptr) WARN("no locale with decimal commas is installed here; the C++ locale of the other test stands for it");
+  if (set == nullptr)
+    WARN("no locale with decimal commas is installed here; the C++ locale of the other test stands for it");
   check_numbers();
 }
 

@@ -28,16 +28,20 @@ void check_refused_soon(const std::string& yaml, const std::string& why) {
 TEST_CASE("a repeated key is refused with both lines, wherever it stands", "[core][error]") {
   CHECK(yaml_problem("a: 1\nb: 2\na: 3\n") == "f.yaml:3:1: the key 'a' is repeated; it stands on line 1 already");
   CHECK(yaml_problem("lr: 1\nlr: 1\n") == "f.yaml:2:1: the key 'lr' is repeated; it stands on line 1 already");
-  CHECK_THAT(yaml_problem("model:\n  a: 1\nmodel:\n  b: 1\n"), ContainsSubstring("f.yaml:3:1: the key 'model'") && ContainsSubstring("line 1"));
+  CHECK_THAT(yaml_problem("model:\n  a: 1\nmodel:\n  b: 1\n"),
+             ContainsSubstring("f.yaml:3:1: the key 'model'") && ContainsSubstring("line 1"));
   CHECK_THAT(yaml_problem("a: 1\n\"a\": 3\n"), ContainsSubstring("f.yaml:2:1: the key 'a'"));
-  CHECK_THAT(yaml_problem("x: {a: 1, b: 2,\n 'a': 3}\n"), ContainsSubstring("f.yaml:2:2: the key 'a'") && ContainsSubstring("line 1"));
+  CHECK_THAT(yaml_problem("x: {a: 1, b: 2,\n 'a': 3}\n"),
+             ContainsSubstring("f.yaml:2:2: the key 'a'") && ContainsSubstring("line 1"));
   CHECK_THAT(yaml_problem("sweep:\n  - {lr: 1, lr: 2}\n"), ContainsSubstring("f.yaml:2:13: the key 'lr'"));
-  CHECK_THAT(yaml_problem("sweep:\n  - lr: 1\n    lr: 2\n"), ContainsSubstring("f.yaml:3:5: the key 'lr'") && ContainsSubstring("line 2"));
+  CHECK_THAT(yaml_problem("sweep:\n  - lr: 1\n    lr: 2\n"),
+             ContainsSubstring("f.yaml:3:5: the key 'lr'") && ContainsSubstring("line 2"));
   CHECK(yaml_problem("a: {x: 1}\nb: {x: 1}\nc: [{x: 1}, {x: 2}]\n") == "");
 }
 
 TEST_CASE("anchors, aliases and merge keys are expanded", "[core][config]") {
-  const auto tree = parse_yaml("d: &d {a: 1, b: 2}\ne: &e {b: 5, c: 6}\nx: *d\ny: {<<: *d, b: 3}\nz:\n  c: 4\n  <<: [*d, *e]\n", "f.yaml");
+  const auto tree = parse_yaml(
+      "d: &d {a: 1, b: 2}\ne: &e {b: 5, c: 6}\nx: *d\ny: {<<: *d, b: 3}\nz:\n  c: 4\n  <<: [*d, *e]\n", "f.yaml");
   CHECK(one_line(*tree.find("x")) == "{a: 1, b: 2}");
   CHECK(one_line(*tree.find("y")) == "{b: 3, a: 1}");
   CHECK(one_line(*tree.find("z")) == "{c: 4, a: 1, b: 2}");
@@ -50,11 +54,16 @@ TEST_CASE("aliases and merges that make no sense are refused", "[core][error]") 
   CHECK_THAT(yaml_problem("x:\n  <<: 3\n"), ContainsSubstring("f.yaml:2:7: << takes a map or a list of maps"));
   CHECK_THAT(yaml_problem("x:\n  <<: [3]\n"), ContainsSubstring("<< takes a map or a list of maps"));
   CHECK_THAT(yaml_problem("x:\n  <<:\n"), ContainsSubstring("<< takes a map or a list of maps"));
-  CHECK_THAT(yaml_problem("d: &d {a: 1}\nx:\n  <<: *d\n  <<: *d\n"), ContainsSubstring("f.yaml:4:3: the key '<<' is repeated"));
-  CHECK_THAT(yaml_problem("k: &k a\n*k : 1\na: 2\n"), ContainsSubstring("f.yaml:3:1: the key 'a' is repeated; it stands on line 2"));
-  CHECK_THAT(yaml_problem("x: &x [*x]\n"), ContainsSubstring("f.yaml:1:8: an alias stands inside the value that it names"));
-  CHECK_THAT(yaml_problem("m: &m {<<: *m}\n"), ContainsSubstring("f.yaml:1:12: an alias stands inside the value that it names"));
-  CHECK_THAT(yaml_problem("a: !!str 1\n"), ContainsSubstring("f.yaml:1:4: tags such as"));
+  CHECK_THAT(yaml_problem("d: &d {a: 1}\nx:\n  <<: *d\n  <<: *d\n"),
+             ContainsSubstring("f.yaml:4:3: the key '<<' is repeated"));
+  CHECK_THAT(yaml_problem("k: &k a\n*k : 1\na: 2\n"),
+             ContainsSubstring("f.yaml:3:1: the key 'a' is repeated; it stands on line 2"));
+  CHECK_THAT(yaml_problem("x: &x [*x]\n"),
+             ContainsSubstring("f.yaml:1:8: an alias stands inside the value that it names"));
+  CHECK_THAT(yaml_problem("m: &m {<<: *m}\n"),
+             ContainsSubstring("f.yaml:1:12: an alias stands inside the value that it names"));
+  for (const auto* yaml : {"a: !!str 1\n", "a: !mine [1]\n", "a: !!map {b: 1}\n"})
+    CHECK_THAT(yaml_problem(yaml), ContainsSubstring("f.yaml:1:4: tags such as"));
 }
 
 TEST_CASE("aliases that multiply are refused before they fill the memory", "[core][error]") {
@@ -73,7 +82,8 @@ TEST_CASE("aliases that multiply are refused before they fill the memory", "[cor
   for (int i = 0; i < 60; ++i) nested += "&n" + std::to_string(i) + " [";
   check_refused_soon(nested + repeated("1,", 5000) + repeated("]", 60), "more than 100000 values");
   std::string chain = "a0: &a0 [x]\n";
-  for (int i = 1; i < 2000; ++i) chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
+  for (int i = 1; i < 2000; ++i)
+    chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
   check_refused_soon(chain, "more than 100000 values");
 }
 
@@ -89,7 +99,8 @@ TEST_CASE("deep nesting is refused and does not reach the end of the stack", "[c
   for (int i = 0; i < 1400; ++i) indented += std::string(static_cast<size_t>(i), ' ') + "a:\n";
   check_refused_soon(indented, "nested deeper than 64 levels");
   CHECK(yaml_problem("a: " + repeated("[", 60) + repeated("]", 60)) == "");
-  CHECK_THROWS_WITH(parse_assignment("a=" + repeated("[", 100'000)), StartsWith("--set a=") && ContainsSubstring("nested"));
+  CHECK_THROWS_WITH(parse_assignment("a=" + repeated("[", 100'000)),
+                    StartsWith("--set a=") && ContainsSubstring("nested"));
 }
 
 TEST_CASE("large files that are no configs are refused or read within seconds", "[core][error]") {
@@ -120,23 +131,37 @@ TEST_CASE("a byte order mark, line ends and a missing last line feed do not matt
   CHECK(yaml_problem("\xef\xbb\xbf  a: 1\n b: 2\n").find("f.yaml:2:") == 0);
 }
 
-TEST_CASE("other encodings, control characters and lone carriage returns are refused with their place", "[core][error]") {
-  CHECK_THAT(yaml_problem(std::string("\xff\xfe" "a\0:\0 \0" "1\0", 10)), StartsWith("f.yaml:1:1: UTF-16"));
-  CHECK_THAT(yaml_problem(std::string("\xfe\xff\0a\0:\0 \0" "1", 10)), StartsWith("f.yaml:1:1: UTF-16"));
-  CHECK_THAT(yaml_problem(std::string("a\0:\0 \0" "1\0", 8)), StartsWith("f.yaml:1:2: a zero byte") && ContainsSubstring("UTF-16"));
+TEST_CASE("other encodings, control characters and lone carriage returns are refused with their place",
+          "[core][error]") {
+  CHECK_THAT(yaml_problem(std::string("\xff\xfe"
+                                      "a\0:\0 \0"
+                                      "1\0",
+                                      10)),
+             StartsWith("f.yaml:1:1: UTF-16"));
+  CHECK_THAT(yaml_problem(std::string("\xfe\xff\0a\0:\0 \0"
+                                      "1",
+                                      10)),
+             StartsWith("f.yaml:1:1: UTF-16"));
+  CHECK_THAT(yaml_problem(std::string("a\0:\0 \0"
+                                      "1\0",
+                                      8)),
+             StartsWith("f.yaml:1:2: a zero byte") && ContainsSubstring("UTF-16"));
   CHECK_THAT(yaml_problem(std::string("a: 1\nb: \0\n", 10)), StartsWith("f.yaml:2:4: a zero byte"));
   CHECK_THAT(yaml_problem("a: 1\nb: caf\xe9\n"), StartsWith("f.yaml:2:7: not UTF-8"));
-  for (const auto* bytes : {"\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xff", "\xe0\x80\x80", "\xf0\x80\x80\x80"})
+  for (const auto* bytes :
+       {"\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xff", "\xe0\x80\x80", "\xf0\x80\x80\x80"})
     CHECK_THAT(yaml_problem(std::string("a: ") + bytes), StartsWith("f.yaml:1:4: not UTF-8"));
   CHECK_THAT(yaml_problem("a: 1\x04\nb: 2\n"), StartsWith("f.yaml:1:5: a control character"));
   CHECK_THAT(yaml_problem("a: \x7f\n"), StartsWith("f.yaml:1:4: a control character"));
   CHECK_THAT(yaml_problem("a: 1\rb: 2\r"), StartsWith("f.yaml:1:5: a carriage return alone"));
-  CHECK(parse_yaml("name: \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n", "f.yaml").find("name")->text == "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+  CHECK(parse_yaml("name: \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\n", "f.yaml").find("name")->text ==
+        "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 }
 
 TEST_CASE("a tab is refused as indentation and read everywhere else", "[core][error]") {
   const std::string why = "a tab stands in the indentation; use blanks";
-  for (const auto* yaml : {"a:\n\tb: 1\n", "a:\n\t- 1\n", "a:\n\tvalue\n", "a:\n  \tb: 1\n", "a: 1\n\tb: 2\n", "a: [\n\t1,\n\t2]\n", "a: {\n\tb: 2}\n"}) {
+  for (const auto* yaml : {"a:\n\tb: 1\n", "a:\n\t- 1\n", "a:\n\tvalue\n", "a:\n  \tb: 1\n", "a: 1\n\tb: 2\n",
+                           "a: [\n\t1,\n\t2]\n", "a: {\n\tb: 2}\n"}) {
     INFO(yaml);
     CHECK_THAT(yaml_problem(yaml), StartsWith("f.yaml:2:") && ContainsSubstring(why));
   }
@@ -148,7 +173,8 @@ TEST_CASE("a tab is refused as indentation and read everywhere else", "[core][er
 
 TEST_CASE("files that are no map of keys are refused with their place", "[core][error]") {
   CHECK_THAT(toy_problems(""), StartsWith("toy.yaml:1:1: must be a map of keys and values, not nothing"));
-  CHECK_THAT(toy_problems("# only\n# comments\n"), StartsWith("toy.yaml:1:1: must be a map of keys and values, not nothing"));
+  CHECK_THAT(toy_problems("# only\n# comments\n"),
+             StartsWith("toy.yaml:1:1: must be a map of keys and values, not nothing"));
   CHECK_THAT(toy_problems("- a\n- b\n"), StartsWith("toy.yaml:1:1: must be a map of keys and values, not '[a, b]'"));
   CHECK_THAT(toy_problems("lr:1e-3"), StartsWith("toy.yaml:1:1: must be a map of keys and values, not "));
   CHECK_THAT(toy_problems("name: a\n---\nname: b\n"), StartsWith("toy.yaml:3:1: a second document"));
@@ -167,7 +193,8 @@ TEST_CASE("what is almost YAML is refused with its place", "[core][error]") {
   CHECK_THAT(yaml_problem("a:\n    b: 1\n  c: 2\n"), StartsWith("f.yaml:3:"));
   CHECK_THAT(yaml_problem("a: \"\\q\"\n"), StartsWith("f.yaml:1:7: not YAML: unknown escape"));
   CHECK_THAT(yaml_problem("? [a, b]\n: 1\n"), ContainsSubstring("a key must be plain text"));
-  CHECK_THAT(yaml_problem("- a\nb: 1\n"), StartsWith("f.yaml:2:1: ") && ContainsSubstring("text after the end of the first"));
+  CHECK_THAT(yaml_problem("- a\nb: 1\n"),
+             StartsWith("f.yaml:2:1: ") && ContainsSubstring("text after the end of the first"));
   CHECK_THAT(yaml_problem("\"a\":1\n"), ContainsSubstring("text after the end of the first"));
   CHECK_THAT(yaml_problem(": 1\n"), ContainsSubstring("a key must be plain text"));
 }

@@ -46,20 +46,25 @@ sheds: [0]
 )");
   CHECK_THAT(problems, ContainsSubstring("toy.yaml:1: name: must be text, not '[a]'"));
   CHECK_THAT(problems, ContainsSubstring("toy.yaml:2: tied: must be true or false, not 'maybe'"));
-  CHECK_THAT(problems, ContainsSubstring("toy.yaml:5: norm.esp: no such key; allowed are: kind, eps, gain (did you mean 'eps'?)"));
-  CHECK_THAT(problems, ContainsSubstring("toy.yaml:7: train.steps: must be a whole decimal number that fits in 64 bits, not '1.5'"));
+  CHECK_THAT(problems, ContainsSubstring(
+                           "toy.yaml:5: norm.esp: no such key; allowed are: kind, eps, gain (did you mean 'eps'?)"));
+  CHECK_THAT(problems, ContainsSubstring(
+                           "toy.yaml:7: train.steps: must be a whole decimal number that fits in 64 bits, not '1.5'"));
   CHECK_THAT(problems, ContainsSubstring("toy.yaml:9: train.optimizer.lr: is -1; must be a number above 0"));
-  CHECK_THAT(problems, ContainsSubstring("toy.yaml:10: sheds: no such key; allowed are: name, ") && ContainsSubstring("(did you mean 'seeds'?)"));
+  CHECK_THAT(problems, ContainsSubstring("toy.yaml:10: sheds: no such key; allowed are: name, ") &&
+                           ContainsSubstring("(did you mean 'seeds'?)"));
   CHECK(std::count(problems.begin(), problems.end(), '\n') == 5);
 }
 
 TEST_CASE("a problem with a map is shown at its key, not at what the map begins with", "[core][error]") {
   CHECK_THAT(toy_problems("trian:\n\n  steps: 5\n"), StartsWith("toy.yaml:1: trian: no such key"));
-  CHECK_THAT(toy_problems("train:\n  - 5\n"), StartsWith("toy.yaml:1: train: must be a map of keys and values, not '[5]'"));
+  CHECK_THAT(toy_problems("train:\n  - 5\n"),
+             StartsWith("toy.yaml:1: train: must be a map of keys and values, not '[5]'"));
 }
 
 TEST_CASE("a key that belongs elsewhere is told its place", "[core][error]") {
-  CHECK_THAT(toy_problems("lr: 1e-3"), StartsWith("toy.yaml:1: lr: no such key") && ContainsSubstring("(did you mean 'train.optimizer.lr'?)"));
+  CHECK_THAT(toy_problems("lr: 1e-3"),
+             StartsWith("toy.yaml:1: lr: no such key") && ContainsSubstring("(did you mean 'train.optimizer.lr'?)"));
   CHECK_THAT(toy_problems("train: {lr: 1e-3}"), ContainsSubstring("(did you mean 'train.optimizer.lr'?)"));
   CHECK_THAT(toy_problems("train: {optimizer: {steps: 3}}"), ContainsSubstring("(did you mean 'train.steps'?)"));
   CHECK_THAT(toy_problems("limit: 0.5"), ContainsSubstring("(did you mean 'norm.limit' or 'last_norm.limit'?)"));
@@ -67,25 +72,36 @@ TEST_CASE("a key that belongs elsewhere is told its place", "[core][error]") {
 }
 
 TEST_CASE("a misspelt key is told the nearest one, and a strange one only what is allowed", "[core][error]") {
-  CHECK_THAT(toy_problems("train: {step: 1}"), ContainsSubstring("allowed are: steps, warmup, optimizer (did you mean 'steps'?)"));
+  CHECK_THAT(toy_problems("train: {step: 1}"),
+             ContainsSubstring("allowed are: steps, warmup, optimizer (did you mean 'steps'?)"));
   CHECK_THAT(toy_problems("train: {zzzzzzzz: 1}"), !ContainsSubstring("did you mean"));
-  CHECK_THAT(toy_problems("norm: {knid: hard}"), ContainsSubstring("norm.knid: no such key; allowed are: kind, eps, gain (did you mean 'kind'?)"));
+  CHECK_THAT(toy_problems("norm: {knid: hard}"),
+             ContainsSubstring("norm.knid: no such key; allowed are: kind, eps, gain (did you mean 'kind'?)"));
   CHECK_THAT(toy_problems("norm: {kind: none, x: 1}"), ContainsSubstring("norm.x: no such key; allowed are: kind"));
-  CHECK_THAT(toy_problems("name: a\nlr:1e-3\n"), StartsWith("toy.yaml:2: lr:1e-3: no such key") && ContainsSubstring("a blank must follow the colon: 'lr: 1e-3'"));
-  CHECK_THAT(toy_problems("-name: a\n"), ContainsSubstring("-name: no such key") && ContainsSubstring("did you mean 'name'?"));
+  CHECK_THAT(toy_problems("name: a\nlr:1e-3\n"), StartsWith("toy.yaml:2: lr:1e-3: no such key") &&
+                                                     ContainsSubstring("a blank must follow the colon: 'lr: 1e-3'"));
+  CHECK_THAT(toy_problems("-name: a\n"),
+             ContainsSubstring("-name: no such key") && ContainsSubstring("did you mean 'name'?"));
   CHECK_THAT(toy_problems(std::string(900, 'k') + ": 1"), ContainsSubstring("no such key"));
 }
 
 TEST_CASE("a key of another kind is refused with the kinds that have it", "[core][error]") {
-  CHECK_THAT(toy_problems("norm: {kind: soft, limit: 1}"), ContainsSubstring("toy.yaml:1: norm.limit: does not apply to kind soft; it is a key of: hard"));
-  CHECK_THAT(toy_problems("norm:\n  kind: none\n  eps: 1\n"), ContainsSubstring("toy.yaml:3: norm.eps: does not apply to kind none; it is a key of: soft"));
-  CHECK_THAT(toy_problems("last_norm: {kind: hard, gain: true}"), ContainsSubstring("does not apply to kind hard; it is a key of: soft"));
+  CHECK_THAT(toy_problems("norm: {kind: soft, limit: 1}"),
+             ContainsSubstring("toy.yaml:1: norm.limit: does not apply to kind soft; it is a key of: hard"));
+  CHECK_THAT(toy_problems("norm:\n  kind: none\n  eps: 1\n"),
+             ContainsSubstring("toy.yaml:3: norm.eps: does not apply to kind none; it is a key of: soft"));
+  CHECK_THAT(toy_problems("last_norm: {kind: hard, gain: true}"),
+             ContainsSubstring("does not apply to kind hard; it is a key of: soft"));
 }
 
 TEST_CASE("a kind is one of the family's, in a map", "[core][error]") {
-  CHECK_THAT(toy_problems("norm: {kind: sfot}"), ContainsSubstring("toy.yaml:1: norm.kind: no 'sfot'; one of: soft, hard, none (did you mean 'soft'?)"));
-  CHECK_THAT(toy_problems("norm: off"), ContainsSubstring("norm: must be a map with a kind, as in {kind: soft}, not 'off'; kinds: soft, hard, none"));
-  CHECK_THAT(toy_problems("norm:"), ContainsSubstring("norm: must be a map with a kind, as in {kind: soft}, not nothing"));
+  CHECK_THAT(toy_problems("norm: {kind: sfot}"),
+             ContainsSubstring("toy.yaml:1: norm.kind: no 'sfot'; one of: soft, hard, none (did you mean 'soft'?)"));
+  CHECK_THAT(
+      toy_problems("norm: off"),
+      ContainsSubstring("norm: must be a map with a kind, as in {kind: soft}, not 'off'; kinds: soft, hard, none"));
+  CHECK_THAT(toy_problems("norm:"),
+             ContainsSubstring("norm: must be a map with a kind, as in {kind: soft}, not nothing"));
   CHECK_THAT(toy_problems("norm: soft"), ContainsSubstring("must be a map with a kind"));
   CHECK_THAT(toy_problems("norm: [soft]"), ContainsSubstring("must be a map with a kind"));
   CHECK_THAT(toy_problems("norm: {kind: [soft]}"), ContainsSubstring("norm.kind: must be one of: soft, hard, none"));
@@ -96,7 +112,8 @@ TEST_CASE("a kind is one of the family's, in a map", "[core][error]") {
 TEST_CASE("auto is an absent optional, and a wrong value says that auto is allowed", "[core][config]") {
   CHECK_FALSE(read_toy("width: auto").width);
   CHECK_FALSE(read_toy("last_norm: auto").last_norm);
-  CHECK_THAT(toy_problems("width: none"), ContainsSubstring("width: must be a whole decimal number that fits in 64 bits, not 'none'; or auto"));
+  CHECK_THAT(toy_problems("width: none"),
+             ContainsSubstring("width: must be a whole decimal number that fits in 64 bits, not 'none'; or auto"));
   CHECK_THAT(toy_problems("width: 0"), ContainsSubstring("width: is 0; must be a number above 0"));
   CHECK_THAT(toy_problems("last_norm: off"), ContainsSubstring("kinds: soft, hard, none; or auto"));
   CHECK_THAT(toy_problems("name: auto") + "none", StartsWith("none"));
@@ -104,8 +121,10 @@ TEST_CASE("auto is an absent optional, and a wrong value says that auto is allow
 }
 
 TEST_CASE("empty values are refused by their path", "[core][error]") {
-  CHECK_THAT(toy_problems("train:\n"), ContainsSubstring("toy.yaml:1: train: must be a map of keys and values, not nothing"));
-  CHECK_THAT(toy_problems("train:\n  optimizer:\n"), ContainsSubstring("toy.yaml:2: train.optimizer: must be a map of keys and values, not nothing"));
+  CHECK_THAT(toy_problems("train:\n"),
+             ContainsSubstring("toy.yaml:1: train: must be a map of keys and values, not nothing"));
+  CHECK_THAT(toy_problems("train:\n  optimizer:\n"),
+             ContainsSubstring("toy.yaml:2: train.optimizer: must be a map of keys and values, not nothing"));
   CHECK_THAT(toy_problems("name:\n"), ContainsSubstring("toy.yaml:1: name: must be text, not nothing"));
   CHECK_THAT(toy_problems("train: {steps: ~}"), ContainsSubstring("must be a whole number, not nothing"));
   CHECK_THAT(toy_problems("seeds:\n"), ContainsSubstring("seeds: must be a list such as [a, b], not nothing"));
@@ -122,8 +141,10 @@ TEST_CASE("items of a list are checked one by one", "[core][error]") {
 
 TEST_CASE("a rule is told where the nearest value that was read stands", "[core][error]") {
   CHECK(toy_problems("name: a\ntrain:\n  warmup: 200\n") == "toy.yaml:3: train.warmup: is above steps, which is 100");
-  CHECK(toy_problems("name: a\ntrain:\n  steps: 5\n  warmup: 6\n") == "toy.yaml:4: train.warmup: is above steps, which is 5");
-  const auto whole = overlay(to_tree(read_toy("train: {warmup: 50}")), parse_yaml("name: a\ntrain:\n  steps: 5\n", "over.yaml"));
+  CHECK(toy_problems("name: a\ntrain:\n  steps: 5\n  warmup: 6\n") ==
+        "toy.yaml:4: train.warmup: is above steps, which is 5");
+  const auto whole =
+      overlay(to_tree(read_toy("train: {warmup: 50}")), parse_yaml("name: a\ntrain:\n  steps: 5\n", "over.yaml"));
   CHECK_THROWS_WITH(read_config<ToyConfig>(whole), StartsWith("over.yaml:2: train.warmup: is above steps, which is 5"));
 }
 

@@ -22,7 +22,8 @@ std::string steps_problem(const std::string& text) { return toy_problems("train:
 }  // namespace
 
 TEST_CASE("every spelling of a number is the same number", "[core][config]") {
-  for (const auto* text : {"1e-4", "1E-4", "1.e-4", "1.0e-4", "0.0001", ".0001", "+1e-4", "10e-5"}) CHECK(rate(text) == 1e-4);
+  for (const auto* text : {"1e-4", "1E-4", "1.e-4", "1.0e-4", "0.0001", ".0001", "+1e-4", "10e-5"})
+    CHECK(rate(text) == 1e-4);
   CHECK(rate(".5") == 0.5);
   CHECK(rate("5.") == 5.0);
   CHECK(rate("1e+4") == 10000.0);
@@ -49,25 +50,65 @@ TEST_CASE("a whole number may be spelled as any number that is whole", "[core][c
 }
 
 TEST_CASE("what is no whole decimal number is refused where one is asked for", "[core][error]") {
-  for (const auto* text : {"1.5", "010", "00", "0x10", "0o10", "0b1", "1_000", "99999999999999999999", "9223372036854775808", "1e400", "1e-1",
-                           "3abc", "abc", ".nan", ".inf", "-.inf", "nan", "inf", "true", "'3'", "\"3\"", "'3 '", "12:30", "[3]", "{a: 3}",
-                           "", "~", "null", "1e", "e1", ".", "-", "+", "1e+", "--1", "1.2.3", "½", "9007199254740993.0", "9.3e18"}) {
+  for (const auto* text : {"1.5",
+                           "010",
+                           "00",
+                           "0x10",
+                           "0o10",
+                           "0b1",
+                           "1_000",
+                           "99999999999999999999",
+                           "9223372036854775808",
+                           "1e400",
+                           "1e-1",
+                           "3abc",
+                           "abc",
+                           ".nan",
+                           ".inf",
+                           "-.inf",
+                           "nan",
+                           "inf",
+                           "true",
+                           "'3'",
+                           "\"3\"",
+                           "'3 '",
+                           "12:30",
+                           "[3]",
+                           "{a: 3}",
+                           "",
+                           "~",
+                           "null",
+                           "1e",
+                           "e1",
+                           ".",
+                           "-",
+                           "+",
+                           "1e+",
+                           "--1",
+                           "1.2.3",
+                           "½",
+                           "9007199254740993.0",
+                           "9.3e18"}) {
     INFO(text);
     CHECK_THAT(steps_problem(text), ContainsSubstring("toy.yaml:1: train.steps: must be a whole "));
   }
-  CHECK_THAT(toy_problems("train:\n  steps: 1,000\n"), ContainsSubstring("toy.yaml:2: train.steps: must be a whole decimal number"));
+  CHECK_THAT(toy_problems("train:\n  steps: 1,000\n"),
+             ContainsSubstring("toy.yaml:2: train.steps: must be a whole decimal number"));
   CHECK_THAT(steps_problem("-1"), ContainsSubstring("train.steps: is -1; must be a number above 0"));
   CHECK_THAT(steps_problem("0"), ContainsSubstring("train.steps: is 0; must be a number above 0"));
   CHECK_THAT(steps_problem("-0"), ContainsSubstring("must be a number above 0"));
 }
 
 TEST_CASE("what is no finite decimal number is refused where one is asked for", "[core][error]") {
-  for (const auto* text : {"1_000.0", "010.5", "0x1p3", "1e400", "-1e400", ".nan", ".NaN", ".inf", "+.inf", "-.Inf", "nan", "inf", "infinity", "'1e-4'",
-                           "1e-4f", "true", "off", "", "~", "1e-4 x", "１"}) {
+  for (const auto* text :
+       {"1_000.0", "010.5",    "0x1p3",  "1e400", "-1e400", ".nan", ".NaN", ".inf", "+.inf",  "-.Inf", "nan",
+        "inf",     "infinity", "'1e-4'", "1e-4f", "true",   "off",  "",     "~",    "1e-4 x", "１"}) {
     INFO(text);
     CHECK_THAT(rate_problem(text), ContainsSubstring("toy.yaml:1: train.optimizer.lr: must be a "));
   }
-  CHECK_THAT(toy_problems("train:\n  optimizer:\n    lr: 1,5\n"), ContainsSubstring("toy.yaml:3: train.optimizer.lr: must be a decimal number such as 0.1 or 1e-4, not '1,5'"));
+  CHECK_THAT(
+      toy_problems("train:\n  optimizer:\n    lr: 1,5\n"),
+      ContainsSubstring("toy.yaml:3: train.optimizer.lr: must be a decimal number such as 0.1 or 1e-4, not '1,5'"));
   CHECK_THAT(rate_problem("-0"), ContainsSubstring("is -0; must be a number above 0"));
 }
 
@@ -80,14 +121,17 @@ TEST_CASE("minus zero is zero, so that equal settings are written and hashed ali
 TEST_CASE("true and false are the only booleans", "[core][config]") {
   CHECK(read_toy("tied: true").tied);
   CHECK_FALSE(read_toy("tied: false").tied);
-  for (const auto* text : {"no", "yes", "Off", "on", "y", "n", "'false'", "\"true\"", "0", "1", "True", "FALSE", "", "~", "[true]"}) {
+  for (const auto* text :
+       {"no", "yes", "Off", "on", "y", "n", "'false'", "\"true\"", "0", "1", "True", "FALSE", "", "~", "[true]"}) {
     INFO(text);
-    CHECK_THAT(toy_problems(std::string("tied: ") + text), ContainsSubstring("toy.yaml:1: tied: must be true or false, not "));
+    CHECK_THAT(toy_problems(std::string("tied: ") + text),
+               ContainsSubstring("toy.yaml:1: tied: must be true or false, not "));
   }
 }
 
 TEST_CASE("text keeps its spelling, whatever other YAML readers take it for", "[core][config]") {
-  for (const auto* text : {"no", "NO", "Off", "y", "on", "1e-4", "010", "0x10", "12:30", "1_000", "true", "2026-10-17", ".inf", "3 4", "a#b"}) {
+  for (const auto* text : {"no", "NO", "Off", "y", "on", "1e-4", "010", "0x10", "12:30", "1_000", "true", "2026-10-17",
+                           ".inf", "3 4", "a#b"}) {
     INFO(text);
     const auto config = read_toy(std::string("name: ") + text);
     CHECK(config.name == text);
@@ -105,13 +149,26 @@ TEST_CASE("an enum takes its names and nothing that resembles them", "[core][err
   CHECK(read_toy("shade: 'dark'").shade == Shade::kDark);
   for (const auto* text : {"off", "no", "Dark", "true", "1", "", "[dark]", "{kind: dark}"}) {
     INFO(text);
-    CHECK_THAT(toy_problems(std::string("shade: ") + text), ContainsSubstring("toy.yaml:1: shade: is ") && ContainsSubstring("one of: light, dark"));
+    CHECK_THAT(toy_problems(std::string("shade: ") + text),
+               ContainsSubstring("toy.yaml:1: shade: is ") && ContainsSubstring("one of: light, dark"));
   }
   CHECK_THAT(toy_problems("shade: drak"), ContainsSubstring("did you mean 'dark'?"));
 }
 
-TEST_CASE("a written number reads back to the same bits, in a spelling that YAML 1.1 takes for a float", "[core][config]") {
-  std::vector<double> values{0.1234567890123456, 3.0000000000000004e-4, 1e-5, 1e-4, 1.0, 1e22, 1e300, 5e-324, 1.7976931348623157e308, 1.0 / 3, 0.0, 123456789.0};
+TEST_CASE("a written number reads back to the same bits, in a spelling that YAML 1.1 takes for a float",
+          "[core][config]") {
+  std::vector<double> values{0.1234567890123456,
+                             3.0000000000000004e-4,
+                             1e-5,
+                             1e-4,
+                             1.0,
+                             1e22,
+                             1e300,
+                             5e-324,
+                             1.7976931348623157e308,
+                             1.0 / 3,
+                             0.0,
+                             123456789.0};
   uint64_t state = 1;
   while (values.size() < 20000) {
     state = mix(state);
@@ -122,7 +179,8 @@ TEST_CASE("a written number reads back to the same bits, in a spelling that YAML
   for (const auto value : values) {
     const auto text = write_number(value);
     const auto exponent = text.find('e');
-    const bool is_float = text.find('.') < exponent && (exponent == text.npos || text[exponent + 1] == '-' || text[exponent + 1] == '+');
+    const bool is_float =
+        text.find('.') < exponent && (exponent == text.npos || text[exponent + 1] == '-' || text[exponent + 1] == '+');
     const auto again = parse_number(text);
     if (!is_float || !again || std::bit_cast<uint64_t>(*again) != std::bit_cast<uint64_t>(value + 0.0)) ++wrong;
   }
@@ -132,7 +190,8 @@ TEST_CASE("a written number reads back to the same bits, in a spelling that YAML
 }
 
 TEST_CASE("a written config reads back, and is written and hashed the same, any number of times", "[core][config]") {
-  auto text = write_yaml(to_tree(read_toy("train: {optimizer: {lr: 0.1234567890123456, decay: 3.0000000000000004e-4}}\nname: 'no'\nseeds: [3, 1e3]")));
+  auto text = write_yaml(to_tree(read_toy(
+      "train: {optimizer: {lr: 0.1234567890123456, decay: 3.0000000000000004e-4}}\nname: 'no'\nseeds: [3, 1e3]")));
   const auto first = text;
   for (int i = 0; i < 5; ++i) {
     const auto config = read_toy(text);

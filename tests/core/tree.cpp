@@ -47,9 +47,11 @@ class TreeMaker {
   uint64_t below(uint64_t limit) { return (state_ = mix(state_)) % limit; }
 
   std::string text() {
-    static const std::vector<std::string> pieces{"a", "B", "1", "-", ".", "0", "e", " ", ":", "#", "'", "\"", "\\", "\n", "\t", "[", "]", "{", "}", ",", "&", "*",
-                                                 "!", "|", ">", "%", "@", "`", "?", "<<", "~", "null", "true", "no", "\xc3\xa9", "\xe2\x82\xac", "\x01", "\x7f",
-                                                 "---", "...", "\r", "=", "1e-3", "0x1", "_"};
+    static const std::vector<std::string> pieces{
+        "a",    "B",    "1",   "-",   ".",  "0",  "e",    " ",    ":",    "#",  "'",        "\"",
+        "\\",   "\n",   "\t",  "[",   "]",  "{",  "}",    ",",    "&",    "*",  "!",        "|",
+        ">",    "%",    "@",   "`",   "?",  "<<", "~",    "null", "true", "no", "\xc3\xa9", "\xe2\x82\xac",
+        "\x01", "\x7f", "---", "...", "\r", "=",  "1e-3", "0x1",  "_"};
     std::string text;
     for (auto count = below(5); count > 0; --count) text += pieces[below(pieces.size())];
     return text;
@@ -70,8 +72,10 @@ TEST_CASE("maps merge key by key, and everything else is replaced", "[core][conf
 
 TEST_CASE("a map whose kind changes drops the settings of the old kind", "[core][config]") {
   CHECK(laid_over("{norm: {kind: soft, eps: 1}}", "{norm: {kind: hard}}") == "{norm: {kind: hard}}");
-  CHECK(laid_over("{norm: {kind: soft, eps: 1}}", "{norm: {kind: soft, gain: false}}") == "{norm: {kind: soft, eps: 1, gain: false}}");
-  CHECK(laid_over("{norm: {kind: soft, eps: 1}}", "{norm: {gain: false}}") == "{norm: {kind: soft, eps: 1, gain: false}}");
+  CHECK(laid_over("{norm: {kind: soft, eps: 1}}", "{norm: {kind: soft, gain: false}}") ==
+        "{norm: {kind: soft, eps: 1, gain: false}}");
+  CHECK(laid_over("{norm: {kind: soft, eps: 1}}", "{norm: {gain: false}}") ==
+        "{norm: {kind: soft, eps: 1, gain: false}}");
   CHECK(laid_over("{a: {kind: x, b: {kind: y, c: 1}}}", "{a: {b: {kind: z}}}") == "{a: {kind: x, b: {kind: z}}}");
 }
 
@@ -91,12 +95,18 @@ TEST_CASE("an override names a dotted path and a value in YAML", "[core][config]
 }
 
 TEST_CASE("an override that cannot be read is named as it was given", "[core][error]") {
-  for (const auto* text : {"", "=", "a", "=1", "a b"}) CHECK_THROWS_WITH(parse_assignment(text), StartsWith(std::string("--set ") + text + ": an override is written path=value"));
-  for (const auto* text : {".a=1", "a.=1", "a..b=1", ".=1"}) CHECK_THROWS_WITH(parse_assignment(text), ContainsSubstring("is not a dotted path such as train.steps"));
+  for (const auto* text : {"", "=", "a", "=1", "a b"})
+    CHECK_THROWS_WITH(parse_assignment(text),
+                      StartsWith(std::string("--set ") + text + ": an override is written path=value"));
+  for (const auto* text : {".a=1", "a.=1", "a..b=1", ".=1"})
+    CHECK_THROWS_WITH(parse_assignment(text), ContainsSubstring("is not a dotted path such as train.steps"));
   CHECK_THROWS_WITH(parse_assignment("a=[1"), StartsWith("--set a=[1:1:"));
   CHECK_THROWS_WITH(parse_assignment("a={b: 1, b: 2}"), ContainsSubstring("the key 'b' is repeated"));
-  CHECK_THROWS_WITH(read_config<ToyConfig>(parse_assignment("train.steps=x")), StartsWith("--set train.steps=x: train.steps: must be a whole decimal number"));
-  CHECK_THROWS_WITH(read_config<ToyConfig>(parse_assignment("train.lr=1")), StartsWith("--set train.lr=1: train.lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
+  CHECK_THROWS_WITH(read_config<ToyConfig>(parse_assignment("train.steps=x")),
+                    StartsWith("--set train.steps=x: train.steps: must be a whole decimal number"));
+  CHECK_THROWS_WITH(
+      read_config<ToyConfig>(parse_assignment("train.lr=1")),
+      StartsWith("--set train.lr=1: train.lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
   CHECK_THROWS_WITH(read_config<ToyConfig>(parse_assignment("seeds.0=1")), ContainsSubstring("seeds: must be a list"));
 }
 
@@ -104,7 +114,8 @@ TEST_CASE("differences are the leaves that differ", "[core]") {
   CHECK(changes("{a: 1, b: {c: 2}}", "{a: 1, b: {c: 2}}") == "");
   CHECK(changes("{a: 1, b: {c: 2, d: 3}}", "{a: 1, b: {c: 5, d: 3}}") == "b.c: 2 > 5");
   CHECK(changes("{a: 1}", "{b: 2}") == "a: 1 > ; b:  > 2");
-  CHECK(changes("{norm: {kind: soft, eps: 1}}", "{norm: {kind: hard, limit: 2}}") == "norm: {kind: soft, eps: 1} > {kind: hard, limit: 2}");
+  CHECK(changes("{norm: {kind: soft, eps: 1}}", "{norm: {kind: hard, limit: 2}}") ==
+        "norm: {kind: soft, eps: 1} > {kind: hard, limit: 2}");
   CHECK(changes("{norm: {kind: soft, eps: 1}}", "{norm: {kind: soft, eps: 2}}") == "norm.eps: 1 > 2");
   CHECK(changes("{a: [1, 2]}", "{a: [1, 3]}") == "a: [1, 2] > [1, 3]");
   CHECK(changes("{a: {b: 1}}", "{a: 1}") == "a: {b: 1} > 1");
@@ -132,7 +143,10 @@ TEST_CASE("any tree is written as YAML that reads back to it, and is written the
       FAIL("seed " << seed << ": " << error.what() << "\n" << text);
     }
     if (!(again == tree) || write_yaml(again) != text || one_line(parse_yaml(one_line(tree), "line")) != one_line(tree))
-      FAIL("seed " << seed << ":\n" << text << "\nread back as\n" << write_yaml(again) << "\none line\n" << one_line(tree));
+      FAIL("seed " << seed << ":\n"
+                   << text << "\nread back as\n"
+                   << write_yaml(again) << "\none line\n"
+                   << one_line(tree));
     ++checked;
   }
   CHECK(checked == 2000);
@@ -169,10 +183,18 @@ free:
       static const std::string spice = ":-[]{},&*!|>'\"%@`?#\n\t\r <~0\\\x01\xff\xc3";
       const auto at = below(text.size());
       switch (below(4)) {
-        case 0: text[at] = static_cast<char>(below(256)); break;
-        case 1: text[at] = spice[below(spice.size())]; break;
-        case 2: text.insert(at, 1, spice[below(spice.size())]); break;
-        default: text.erase(at, 1 + below(8)); break;
+        case 0:
+          text[at] = static_cast<char>(below(256));
+          break;
+        case 1:
+          text[at] = spice[below(spice.size())];
+          break;
+        case 2:
+          text.insert(at, 1, spice[below(spice.size())]);
+          break;
+        default:
+          text.erase(at, 1 + below(8));
+          break;
       }
     }
     try {

@@ -119,6 +119,17 @@ TEST_CASE("one family, one section or one kind can be chosen", "[lab][config]") 
   CHECK(rope.families.front().kinds.size() == 1);
   CHECK_THAT(to_text(rope), ContainsSubstring("theta"));
   CHECK(select(catalog(), "none").families.size() > 3);
+  CHECK(select(catalog(), "glu").names.size() == 1);  // the kind, and the name
+}
+
+TEST_CASE("each name from the literature is settings that a block takes, and says where it is from", "[lab][config]") {
+  for (const auto& [name, block, source] : catalog().names) {
+    INFO(name);
+    CHECK_NOTHROW(patched(RunConfig{}, nested("model.block", parse_yaml(block, name)), ""));
+    CHECK_FALSE(source.empty());
+  }
+  CHECK(select(catalog(), "swiglu").names.front().block == "{ffn: {kind: glu, activation: silu}}");
+  CHECK_THAT(to_text(select(catalog(), "GQA")), ContainsSubstring("kv_heads: 2"));
 }
 
 TEST_CASE("an unknown name is refused with the names that exist", "[lab][error]") {

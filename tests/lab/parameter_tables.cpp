@@ -24,11 +24,14 @@ TEST_CASE("every shape is written in symbols", "[lab][torch]") {
 TEST_CASE("a table says which setting a parameter hangs on", "[lab][torch]") {
   const auto tables = parameter_tables();
   CHECK_THAT(tables, ContainsSubstring("| `embedding.weight` | [V, D] | unless `embedding_width` is given |"));
-  CHECK_THAT(tables, ContainsSubstring("| `head.weight` | [V, D] | unless `embedding_width` is given or `tied: true` |"));
+  CHECK_THAT(tables,
+             ContainsSubstring("| `head.weight` | [V, D] | unless `embedding_width` is given or `tied: true` |"));
   CHECK_THAT(tables, ContainsSubstring("| `blocks.N.attention.key.weight` | [G K, D] | always |"));
-  CHECK_THAT(tables, ContainsSubstring("| `blocks.N.attention.query_norm.gain` | [K] | when `qk_norm: {kind: head}` |"));
+  CHECK_THAT(tables,
+             ContainsSubstring("| `blocks.N.attention.query_norm.gain` | [K] | when `qk_norm: {kind: head}` |"));
   CHECK_THAT(tables, ContainsSubstring("| `blocks.N.ffn.down.bias` | [D] | when `bias: true` |"));
-  CHECK_THAT(tables, ContainsSubstring("| `blocks.N.attention.query_down.weight` | [query_rank, D] | when `query_rank` is given |"));
+  CHECK_THAT(tables, ContainsSubstring(
+                         "| `blocks.N.attention.query_down.weight` | [query_rank, D] | when `query_rank` is given |"));
 }
 
 }  // namespace blockzoo

@@ -11,10 +11,12 @@ namespace blockzoo {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("check prints a resolved run as YAML, with what follows from it and what differs from its base", "[program][torch][config]") {
+TEST_CASE("check prints a resolved run as YAML, with what follows from it and what differs from its base",
+          "[program][torch][config]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "base.yaml") << "model: {width: 64}\n";
-  std::ofstream(folder / "run.yaml") << "base: base.yaml\nmodel: {layers: 5, overrides: [{layers: [3], block: {ffn: {ratio: 2}}}]}\ntrain: {optimizer: {lr: 3e-3}}\n";
+  std::ofstream(folder / "run.yaml") << "base: base.yaml\nmodel: {layers: 5, overrides: [{layers: [3], block: {ffn: "
+                                        "{ratio: 2}}}]}\ntrain: {optimizer: {lr: 3e-3}}\n";
   Program program(folder.path(), {"check", "run.yaml", "--set", "train.steps=50"});
   CHECK(program.wait() == 0);
   CHECK(program.error() == "");
@@ -53,7 +55,8 @@ TEST_CASE("check answers programs in JSON", "[program][torch][config]") {
   REQUIRE(refusal["problems"].size() == 2);
   CHECK(refusal["problems"][0]["line"] == 3);
   CHECK(refusal["problems"][0]["path"] == "train.steps");
-  CHECK_THAT(bad.error(), ContainsSubstring("bad.yaml:1: modle: no such key") && ContainsSubstring("bad.yaml:3: train.steps: is 0"));
+  CHECK_THAT(bad.error(),
+             ContainsSubstring("bad.yaml:1: modle: no such key") && ContainsSubstring("bad.yaml:3: train.steps: is 0"));
 }
 
 TEST_CASE("check reads a study and shows how each run differs from the base", "[program][torch][config]") {
@@ -63,18 +66,24 @@ TEST_CASE("check reads a study and shows how each run differs from the base", "[
   CHECK_THAT(good.out(), ContainsSubstring("# studies/norm_position.yaml: a valid study of 24 runs"));
   CHECK_THAT(good.out(), ContainsSubstring("#   model.block.layout: {kind: post_norm} instead of {kind: pre_norm}\n"));
 
-  std::ofstream(folder / "bad.yaml") << "base: {}\narms:\n  a: {}\n  b: {model: {block: {norm: {kind: batch_norm}}}}\n  c: {lr: 1}\n";
+  std::ofstream(folder / "bad.yaml")
+      << "base: {}\narms:\n  a: {}\n  b: {model: {block: {norm: {kind: batch_norm}}}}\n  c: {lr: 1}\n";
   Program bad(folder.path(), {"check", "bad.yaml"});
   CHECK(bad.wait() == 2);
   CHECK(bad.out() == "");
-  CHECK_THAT(bad.error(), ContainsSubstring("bad.yaml:4: arms.b: model.block.norm.kind: no 'batch_norm'") && ContainsSubstring("bad.yaml:5: arms.c: lr: no such key"));
+  CHECK_THAT(bad.error(), ContainsSubstring("bad.yaml:4: arms.b: model.block.norm.kind: no 'batch_norm'") &&
+                              ContainsSubstring("bad.yaml:5: arms.c: lr: no such key"));
 }
 
-TEST_CASE("files that no parser should choke on are refused by the program without a signal", "[program][torch][config][error]") {
+TEST_CASE("files that no parser should choke on are refused by the program without a signal",
+          "[program][torch][config][error]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "deep.yaml") << std::string(100'000, '[');
   std::ofstream(folder / "self.yaml") << "x: &x [*x]\n";
-  std::ofstream(folder / "utf16.yaml") << std::string("\xff\xfe" "a\0:\0", 6);
+  std::ofstream(folder / "utf16.yaml") << std::string(
+      "\xff\xfe"
+      "a\0:\0",
+      6);
   std::ofstream(folder / "empty.yaml");
   for (const std::string name : {"deep.yaml", "self.yaml", "utf16.yaml", "empty.yaml"}) {
     for (const std::string command : {"check", "train"}) {
@@ -92,7 +101,8 @@ TEST_CASE("list prints every kind, one family, or Markdown and JSON", "[program]
   const TemporaryFolder folder;
   Program all(folder.path(), {"list"});
   CHECK(all.wait() == 0);
-  CHECK_THAT(all.out(), ContainsSubstring("pre_norm (default)") && ContainsSubstring("arXiv:2002.04745") && ContainsSubstring("weight_decay"));
+  CHECK_THAT(all.out(), ContainsSubstring("pre_norm (default)") && ContainsSubstring("arXiv:2002.04745") &&
+                            ContainsSubstring("weight_decay"));
   Program norm(folder.path(), {"list", "norm"});
   CHECK(norm.wait() == 0);
   CHECK_THAT(norm.out(), ContainsSubstring("rms_norm (default)") && !ContainsSubstring("weight_decay"));
@@ -101,7 +111,8 @@ TEST_CASE("list prints every kind, one family, or Markdown and JSON", "[program]
   CHECK(nlohmann::json::parse(json.out())["families"][0]["kinds"][0]["kind"] == "rope");
   Program unknown(folder.path(), {"list", "nrom"});
   CHECK(unknown.wait() == 2);
-  CHECK_THAT(unknown.error(), ContainsSubstring("no family, section or kind is called 'nrom'") && ContainsSubstring("did you mean 'norm'?"));
+  CHECK_THAT(unknown.error(), ContainsSubstring("no family, section or kind is called 'nrom'") &&
+                                  ContainsSubstring("did you mean 'norm'?"));
 }
 
 }  // namespace blockzoo

@@ -24,7 +24,8 @@ inline std::string first_difference(const std::string& expected, const std::stri
     const bool more_b = static_cast<bool>(std::getline(right, b));
     if (!more_a && !more_b) return "";
     if (!more_a || !more_b || a != b)
-      return "line " + std::to_string(line) + ": '" + (more_a ? a : "(end)") + "' instead of '" + (more_b ? b : "(end)") + "'";
+      return "line " + std::to_string(line) + ": '" + (more_a ? a : "(end)") + "' instead of '" +
+             (more_b ? b : "(end)") + "'";
   }
 }
 

@@ -25,7 +25,9 @@ class RunFiles {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  RunConfig load(const std::string& text, const std::vector<std::string>& sets = {}) const { return load_run_config(write("run.yaml", text), sets); }
+  RunConfig load(const std::string& text, const std::vector<std::string>& sets = {}) const {
+    return load_run_config(write("run.yaml", text), sets);
+  }
 
   /// Every problem of a run file, without the folder; empty when there is none.
   std::string problems(const std::string& text, const std::vector<std::string>& sets = {}) const {
@@ -60,7 +62,8 @@ void check_round_trip(const RunConfig& config) {
 
 TEST_CASE("every file in configs/ loads, resolves and reads back as itself", "[config][torch]") {
   size_t runs = 0, studies = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs")) {
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs")) {
     if (file.path().extension() != ".yaml") continue;
     INFO(file.path());
     if (is_study(file.path())) {
@@ -79,14 +82,19 @@ TEST_CASE("every file in configs/ loads, resolves and reads back as itself", "[c
 }
 
 TEST_CASE("the model presets have the parameters that they claim", "[config][torch]") {
-  const auto parameters = [](const std::string& name) { return count_parameters(load_run_config(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs/models" / name).model).total; };
+  const auto parameters = [](const std::string& name) {
+    return count_parameters(load_run_config(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs/models" / name).model)
+        .total;
+  };
   CHECK(parameters("course.yaml") == 22'696'448);
   CHECK(parameters("gpt2_small.yaml") == 124'439'808);
 }
 
 TEST_CASE("a preset is found by its name from any folder, and gives way to a file of that name", "[config][torch]") {
   const auto preset = load_run_config("models/tiny.yaml");
-  CHECK(write_yaml(to_document(preset)) == write_yaml(to_document(load_run_config(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs/models/tiny.yaml"))));
+  CHECK(write_yaml(to_document(preset)) ==
+        write_yaml(
+            to_document(load_run_config(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs/models/tiny.yaml"))));
   const RunFiles files;
   files.write("models/tiny.yaml", "model: {width: 16}\n");
   CHECK(load_run_config(files.folder() / "models/tiny.yaml").model.width == 16);
@@ -126,44 +134,68 @@ model:
   CHECK_THAT(write_yaml(to_document(resolved(config))), ContainsSubstring("softcap: 50.0\n"));
 }
 
-TEST_CASE("a key in the wrong place or of the wrong kind is refused with its line and the right place", "[config][torch][error]") {
+TEST_CASE("a key in the wrong place or of the wrong kind is refused with its line and the right place",
+          "[config][torch][error]") {
   const RunFiles files;
-  CHECK_THAT(files.problems("seed: 1\nlr: 1e-3\n"), StartsWith("run.yaml:2: lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
-  CHECK_THAT(files.problems("train: {lr: 1e-3}"), ContainsSubstring("train.lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
-  CHECK_THAT(files.problems("train: {optimizer: {learning_rte: 1}}"), ContainsSubstring("train.optimizer.learning_rte: no such key; allowed are: kind, lr, "));
-  CHECK_THAT(files.problems("model: {norm: {kind: layer_norm}}"), ContainsSubstring("model.norm: no such key") && ContainsSubstring("did you mean 'model.block.norm' or "));
+  CHECK_THAT(files.problems("seed: 1\nlr: 1e-3\n"),
+             StartsWith("run.yaml:2: lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
+  CHECK_THAT(files.problems("train: {lr: 1e-3}"),
+             ContainsSubstring("train.lr: no such key") && ContainsSubstring("did you mean 'train.optimizer.lr'?"));
+  CHECK_THAT(files.problems("train: {optimizer: {learning_rte: 1}}"),
+             ContainsSubstring("train.optimizer.learning_rte: no such key; allowed are: kind, lr, "));
+  CHECK_THAT(files.problems("model: {norm: {kind: layer_norm}}"),
+             ContainsSubstring("model.norm: no such key") && ContainsSubstring("did you mean 'model.block.norm' or "));
   CHECK_THAT(files.problems("model: {heads: 4}"), ContainsSubstring("did you mean 'model.block.attention.heads'?"));
-  CHECK_THAT(files.problems("model: {n_layers: 4}"), ContainsSubstring("model.n_layers: no such key") && ContainsSubstring("did you mean 'layers'?"));
-  CHECK_THAT(files.problems("model: {block: {attention: {kind: latent, kv_heads: 2}}}"),
-             ContainsSubstring("model.block.attention.kv_heads: does not apply to kind latent; it is a key of: softmax"));
-  CHECK_THAT(files.problems("model: {block: {norm: {kind: none, eps: 1e-5}}}"), ContainsSubstring("does not apply to kind none; it is a key of: rms_norm, layer_norm, scale_norm"));
-  CHECK_THAT(files.problems("model: {block: {norm: {kind: rmsnorm}}}"), ContainsSubstring("model.block.norm.kind: no 'rmsnorm'; one of: rms_norm, ") && ContainsSubstring("did you mean 'rms_norm'?"));
-  CHECK_THAT(files.problems("model: {block: {ffn: {activation: swiglu}}}"), ContainsSubstring("model.block.ffn.activation: is 'swiglu'; one of: relu, gelu, "));
-  CHECK_THAT(files.problems("data: {corpus: {path: x}}"), ContainsSubstring("data.corpus.path: does not apply to kind stories; it is a key of: text, tokens"));
+  CHECK_THAT(files.problems("model: {n_layers: 4}"),
+             ContainsSubstring("model.n_layers: no such key") && ContainsSubstring("did you mean 'layers'?"));
+  CHECK_THAT(
+      files.problems("model: {block: {attention: {kind: latent, kv_heads: 2}}}"),
+      ContainsSubstring("model.block.attention.kv_heads: does not apply to kind latent; it is a key of: softmax"));
+  CHECK_THAT(files.problems("model: {block: {norm: {kind: none, eps: 1e-5}}}"),
+             ContainsSubstring("does not apply to kind none; it is a key of: rms_norm, layer_norm, scale_norm"));
+  CHECK_THAT(files.problems("model: {block: {norm: {kind: rmsnorm}}}"),
+             ContainsSubstring("model.block.norm.kind: no 'rmsnorm'; one of: rms_norm, ") &&
+                 ContainsSubstring("did you mean 'rms_norm'?"));
+  CHECK_THAT(files.problems("model: {block: {ffn: {activation: swiglu}}}"),
+             ContainsSubstring("model.block.ffn.activation: is 'swiglu'; one of: relu, gelu, "));
+  CHECK_THAT(files.problems("data: {corpus: {path: x}}"),
+             ContainsSubstring("data.corpus.path: does not apply to kind stories; it is a key of: text, tokens"));
 }
 
 TEST_CASE("booleans, enums and kinds are not mixed up with words that look like them", "[config][torch][error]") {
   const RunFiles files;
   for (const auto* text : {"no", "Off", "y", "'false'", "0"})
-    CHECK_THAT(files.problems(std::string("model: {tied: ") + text + "}"), ContainsSubstring("run.yaml:1: model.tied: must be true or false, not "));
-  CHECK_THAT(files.problems("model: {block: {norm: off}}"), ContainsSubstring("model.block.norm: must be a map with a kind"));
-  CHECK_THAT(files.problems("train: {loss: {z_loss: off}}"), ContainsSubstring("train.loss.z_loss: must be a decimal number"));
-  CHECK_THAT(files.problems("train: {precision: no}"), ContainsSubstring("train.precision: is 'no'; one of: float32, bfloat16"));
+    CHECK_THAT(files.problems(std::string("model: {tied: ") + text + "}"),
+               ContainsSubstring("run.yaml:1: model.tied: must be true or false, not "));
+  CHECK_THAT(files.problems("model: {block: {norm: off}}"),
+             ContainsSubstring("model.block.norm: must be a map with a kind"));
+  CHECK_THAT(files.problems("train: {loss: {z_loss: off}}"),
+             ContainsSubstring("train.loss.z_loss: must be a decimal number"));
+  CHECK_THAT(files.problems("train: {precision: no}"),
+             ContainsSubstring("train.precision: is 'no'; one of: float32, bfloat16"));
   CHECK_THAT(files.problems("on: 1"), ContainsSubstring("on: no such key"));
 }
 
 TEST_CASE("sizes are checked before anything is built", "[config][torch][error]") {
   const RunFiles files;
-  for (const auto* text : {"010", "0x10", "0o10", "99999999999999999999", "'3 '", "3abc", "1e400", ".nan", ".inf", "1.5"})
-    CHECK_THAT(files.problems(std::string("model: {layers: ") + text + "}"), ContainsSubstring("run.yaml:1: model.layers: must be a whole "));
+  for (const auto* text :
+       {"010", "0x10", "0o10", "99999999999999999999", "'3 '", "3abc", "1e400", ".nan", ".inf", "1.5"})
+    CHECK_THAT(files.problems(std::string("model: {layers: ") + text + "}"),
+               ContainsSubstring("run.yaml:1: model.layers: must be a whole "));
   for (const auto* text : {"-1", "0", "-0", "4097", "4294967297", "9223372036854775807"})
-    CHECK_THAT(files.problems(std::string("model: {layers: ") + text + "}"), ContainsSubstring("must be from 1 to 4096"));
-  for (const auto* path : {"width", "context", "embedding_width", "block.attention.heads", "block.attention.head_width", "block.ffn.hidden", "block.ffn.multiple_of"})
-    CHECK_THAT(files.problems("{}", {std::string("model.") + path + "=4294967297"}), ContainsSubstring(path) && ContainsSubstring("must be from 1 to 16777216"));
-  CHECK_THAT(files.problems("model: {block: {ffn: {ratio: 1e300}}}"), ContainsSubstring("must be above 0 and at most 1024"));
+    CHECK_THAT(files.problems(std::string("model: {layers: ") + text + "}"),
+               ContainsSubstring("must be from 1 to 4096"));
+  for (const auto* path : {"width", "context", "embedding_width", "block.attention.heads", "block.attention.head_width",
+                           "block.ffn.hidden", "block.ffn.multiple_of"})
+    CHECK_THAT(files.problems("{}", {std::string("model.") + path + "=4294967297"}),
+               ContainsSubstring(path) && ContainsSubstring("must be from 1 to 16777216"));
+  CHECK_THAT(files.problems("model: {block: {ffn: {ratio: 1e300}}}"),
+             ContainsSubstring("must be above 0 and at most 1024"));
   for (const auto* text : {".nan", ".inf", "-.inf", "1e400"}) {
-    CHECK_THAT(files.problems(std::string("train: {optimizer: {lr: ") + text + "}}"), ContainsSubstring("train.optimizer.lr: must be a decimal number"));
-    CHECK_THAT(files.problems(std::string("model: {block: {dropout: ") + text + "}}"), ContainsSubstring("model.block.dropout: must be a decimal number"));
+    CHECK_THAT(files.problems(std::string("train: {optimizer: {lr: ") + text + "}}"),
+               ContainsSubstring("train.optimizer.lr: must be a decimal number"));
+    CHECK_THAT(files.problems(std::string("model: {block: {dropout: ") + text + "}}"),
+               ContainsSubstring("model.block.dropout: must be a decimal number"));
   }
   CHECK(files.load("model: {layers: 2.0, block: {dropout: -0}}").model.layers == 2);
   CHECK(files.load("train: {steps: 1e3}").train.steps == 1000);
@@ -174,7 +206,8 @@ TEST_CASE("a file that says nothing is refused, and an empty section by its path
   CHECK_THAT(files.problems(""), StartsWith("run.yaml:1:1: the file holds no keys"));
   CHECK_THAT(files.problems("# nothing\n"), StartsWith("run.yaml:1:1: the file holds no keys"));
   CHECK(files.problems("{}") == "");
-  CHECK_THAT(files.problems("seed: 1\nmodel:\n"), StartsWith("run.yaml:2: model: must be a map of keys and values, not nothing"));
+  CHECK_THAT(files.problems("seed: 1\nmodel:\n"),
+             StartsWith("run.yaml:2: model: must be a map of keys and values, not nothing"));
   CHECK_THAT(files.problems("- a\n"), StartsWith("run.yaml:1:1: must be a map of keys and values"));
   CHECK_THAT(files.problems("model: {}\n---\nmodel: {}\n"), StartsWith("run.yaml:3:1: a second document"));
   CHECK_THAT(files.problems("lr:1e-3"), StartsWith("run.yaml:1:1: must be a map of keys and values, not 'lr:1e-3'"));
@@ -201,15 +234,20 @@ train:
 
 TEST_CASE("a rule between a value of the file and a default is shown in the file", "[config][torch][error]") {
   const RunFiles files;
-  CHECK_THAT(files.problems("seed: 1\ntrain:\n  steps: 5\n  schedule: {warmup: 6}\n"), StartsWith("run.yaml:4: train.schedule.warmup: is above steps"));
-  CHECK_THAT(files.problems("\nmodel:\n  width: 100\n"), StartsWith("run.yaml:2: model.block.attention.heads: is 8, which does not divide width 100"));
-  CHECK_THAT(files.problems("\nmodel:\n  block: {layout: {kind: post_norm}}\n  width: 100\n"), StartsWith("run.yaml:3: model.block.attention.heads: "));
-  CHECK_THAT(files.problems("data: {corpus: {kind: tokens, path: a.bin}}"), StartsWith("run.yaml:1: model.vocabulary: is 256, but the data has ids up to 50256"));
+  CHECK_THAT(files.problems("seed: 1\ntrain:\n  steps: 5\n  schedule: {warmup: 6}\n"),
+             StartsWith("run.yaml:4: train.schedule.warmup: is above steps"));
+  CHECK_THAT(files.problems("\nmodel:\n  width: 100\n"),
+             StartsWith("run.yaml:2: model.block.attention.heads: is 8, which does not divide width 100"));
+  CHECK_THAT(files.problems("\nmodel:\n  block: {layout: {kind: post_norm}}\n  width: 100\n"),
+             StartsWith("run.yaml:3: model.block.attention.heads: "));
+  CHECK_THAT(files.problems("data: {corpus: {kind: tokens, path: a.bin}}"),
+             StartsWith("run.yaml:1: model.vocabulary: is 256, but the data has ids up to 50256"));
 }
 
 TEST_CASE("a base is read first, from where the file says, and its own problems are its own", "[config][torch]") {
   const RunFiles files;
-  files.write("bases/small.yaml", "model: {width: 64, block: {norm: {eps: 1e-3}}}\ndata: {corpus: {kind: text, path: texts/a.txt}}\n");
+  files.write("bases/small.yaml",
+              "model: {width: 64, block: {norm: {eps: 1e-3}}}\ndata: {corpus: {kind: text, path: texts/a.txt}}\n");
   files.write("bases/middle.yaml", "base: small.yaml\nmodel: {layers: 3}\n");
   const auto config = files.load("base: bases/middle.yaml\nmodel: {block: {norm: {kind: layer_norm}}}\n");
   CHECK(config.model.width == 64);
@@ -223,14 +261,17 @@ TEST_CASE("a base is read first, from where the file says, and its own problems 
   CHECK(files.load("base: models/tiny.yaml\n").train.steps == 200);  // one that the program carries
   CHECK_THAT(files.problems("base: nowhere.yaml\n"), ContainsSubstring("nowhere.yaml: cannot be read: No such file"));
   CHECK_THAT(files.problems("base: run.yaml\n"), ContainsSubstring("run.yaml:1: base: a chain of more than 8 files"));
-  CHECK_THAT(files.problems("base: [a]\n"), ContainsSubstring("run.yaml:1: base: must be the path of another run file"));
+  CHECK_THAT(files.problems("base: [a]\n"),
+             ContainsSubstring("run.yaml:1: base: must be the path of another run file"));
   files.write("bad.yaml", "\nmodel: {wdth: 1}\n");
   CHECK_THAT(files.problems("base: bad.yaml\n"), StartsWith("bad.yaml:2: model.wdth: no such key"));
 }
 
 TEST_CASE("overrides on the command line come last, in any order, and are named when wrong", "[config][torch]") {
   const RunFiles files;
-  const auto config = files.load("model: {width: 64}\n", {"model.width=32", "model.block.norm.bias=false", "model.block.norm.kind=layer_norm", "train.optimizer.lr=1E-4"});
+  const auto config = files.load(
+      "model: {width: 64}\n",
+      {"model.width=32", "model.block.norm.bias=false", "model.block.norm.kind=layer_norm", "train.optimizer.lr=1E-4"});
   CHECK(config.model.width == 32);
   CHECK_FALSE(std::get<LayerNormConfig>(config.model.block.norm).bias);
   CHECK(std::get<AdamwConfig>(config.train.optimizer).lr == 1e-4);
@@ -248,10 +289,13 @@ TEST_CASE("an identity tells runs apart by what decides their numbers and nothin
   const auto plain = name("{}");
   CHECK(plain == identity(RunConfig{}));
   CHECK(plain == name("{train: {threads: 3, log_every: 7, save_every: 5, keep: 9}}"));
-  CHECK(plain == name("model: {block: {attention: {head_width: 16, kv_heads: 8}, ffn: {hidden: 341}}, final_norm: {kind: rms_norm}, embedding_width: 128}"));
+  CHECK(plain == name("model: {block: {attention: {head_width: 16, kv_heads: 8}, ffn: {hidden: 341}}, final_norm: "
+                      "{kind: rms_norm}, embedding_width: 128}"));
   std::set<std::string> names{plain};
-  for (const auto* yaml : {"seed: 1", "data: {seed: 1}", "train: {steps: 199}", "train: {optimizer: {lr: 1.0000000000000002e-3}}", "model: {width: 136}",
-                           "model: {final_norm: {kind: none}}", "data: {corpus: {seed: 1}}", "train: {precision: bfloat16}", "train: {accumulation: 2}"})
+  for (const auto* yaml :
+       {"seed: 1", "data: {seed: 1}", "train: {steps: 199}", "train: {optimizer: {lr: 1.0000000000000002e-3}}",
+        "model: {width: 136}", "model: {final_norm: {kind: none}}", "data: {corpus: {seed: 1}}",
+        "train: {precision: bfloat16}", "train: {accumulation: 2}"})
     names.insert(name(yaml));
   CHECK(names.size() == 10);
 }

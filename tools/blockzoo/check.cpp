@@ -46,12 +46,14 @@ std::string by_layer(const std::vector<int64_t>& values) {
     const auto [group, fresh] = group_of.try_emplace(values[first], groups.size());
     if (fresh) groups.emplace_back(values[first], "");
     auto& layers = groups[group->second].second;
-    layers += (layers.empty() ? "" : ", ") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+    layers +=
+        (layers.empty() ? "" : ", ") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
     first = last + 1;
   }
   if (groups.size() == 1) return std::to_string(groups.front().first);
   std::string text;
-  for (const auto& [value, layers] : groups) text += fmt::format("{}{} (layers {})", text.empty() ? "" : "; ", value, layers);
+  for (const auto& [value, layers] : groups)
+    text += fmt::format("{}{} (layers {})", text.empty() ? "" : "; ", value, layers);
   return text;
 }
 
@@ -86,13 +88,15 @@ std::string thousands(int64_t number) {
 std::string difference_lines(const std::vector<Difference>& differences) {
   std::string text;
   for (const auto& [path, before, after] : differences)
-    text += fmt::format("#   {}: {} instead of {}\n", path, after.empty() ? "absent" : after, before.empty() ? "absent" : before);
+    text += fmt::format("#   {}: {} instead of {}\n", path, after.empty() ? "absent" : after,
+                        before.empty() ? "absent" : before);
   return text.empty() ? "#   nothing\n" : text;
 }
 
 Json difference_json(const std::vector<Difference>& differences) {
   auto list = Json::array();
-  for (const auto& [path, before, after] : differences) list.push_back({{"path", path}, {"before", before}, {"after", after}});
+  for (const auto& [path, before, after] : differences)
+    list.push_back({{"path", path}, {"before", before}, {"after", after}});
   return list;
 }
 
@@ -124,19 +128,22 @@ void check_run(const CheckArguments& arguments) {
     std::cout << json.dump(2) << "\n";
     return;
   }
-  std::cout << fmt::format("# {}: a valid run; everything that it leaves open, filled in:\n", arguments.file) << write_yaml(full)
-            << describe_model(config.model) << "#\n# differs from " << base.name << "\n" << difference_lines(changed);
+  std::cout << fmt::format("# {}: a valid run; everything that it leaves open, filled in:\n", arguments.file)
+            << write_yaml(full) << describe_model(config.model) << "#\n# differs from " << base.name << "\n"
+            << difference_lines(changed);
 }
 
 void check_study(const CheckArguments& arguments) {
   const auto study = load_study(arguments.file, arguments.sets);
   const auto base = to_document(resolved(study.base));
   auto runs = Json::array();
-  std::string text = fmt::format("# {}: a valid study of {} runs; its base, everything filled in:\n", arguments.file, study.runs.size());
+  std::string text = fmt::format("# {}: a valid study of {} runs; its base, everything filled in:\n", arguments.file,
+                                 study.runs.size());
   text += write_yaml(base) + describe_model(study.base.model) + "#\n# runs, and how they differ from the base\n";
   for (const auto& run : study.runs) {
     const auto parameters = count_parameters(run.config.model).total;
-    text += fmt::format("# {}, {} parameters\n{}", run.title(), thousands(parameters), difference_lines(run.differences));
+    text +=
+        fmt::format("# {}, {} parameters\n{}", run.title(), thousands(parameters), difference_lines(run.differences));
     runs.push_back({{"arm", run.arm},
                     {"seed", run.seed},
                     {"folder", run.folder.generic_string()},
@@ -144,8 +151,12 @@ void check_study(const CheckArguments& arguments) {
                     {"differences", difference_json(run.differences)}});
   }
   if (arguments.json) {
-    const Json json = {{"valid", true}, {"kind", "study"}, {"name", study.name}, {"base", to_json(base)},
-                       {"derived", model_json(study.base.model)}, {"runs", runs}};
+    const Json json = {{"valid", true},
+                       {"kind", "study"},
+                       {"name", study.name},
+                       {"base", to_json(base)},
+                       {"derived", model_json(study.base.model)},
+                       {"runs", runs}};
     std::cout << json.dump(2) << "\n";
   } else {
     std::cout << text;
@@ -155,7 +166,8 @@ void check_study(const CheckArguments& arguments) {
 Json problem_json(const std::vector<Problem>& problems) {
   auto list = Json::array();
   for (const auto& [place, path, message] : problems) {
-    list.push_back({{"file", place.file}, {"line", place.line}, {"column", place.column}, {"path", path}, {"message", message}});
+    list.push_back(
+        {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"path", path}, {"message", message}});
   }
   return list;
 }
@@ -175,8 +187,10 @@ void check(const CheckArguments& arguments) {
 void add_check_command(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   auto* command = app.add_subcommand("check", "Check a run or study file, and show what it resolves to");
-  command->add_option("file", arguments->file, "run or study file (YAML), or a name such as models/tiny.yaml")->required();
-  command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")->allow_extra_args(false);
+  command->add_option("file", arguments->file, "run or study file (YAML), or a name such as models/tiny.yaml")
+      ->required();
+  command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")
+      ->allow_extra_args(false);
   command->add_flag("--json", arguments->json, "print the answer as JSON on standard output");
   command->footer(
       "Prints the resolved config as YAML, with widths, parameters and differences in comments below.\n"

@@ -29,11 +29,14 @@ void list(const ListArguments& arguments) {
 
 void add_list_command(CLI::App& app) {
   auto arguments = std::make_shared<ListArguments>();
-  auto* command = app.add_subcommand("list", "List every family of variants with its kinds, their fields, defaults and sources");
-  command->add_option("name", arguments->name, "only this family (norm), kind (rms_norm) or section (train)");
+  auto* command =
+      app.add_subcommand("list", "List every family of variants with its kinds, their fields, defaults and sources");
+  command->add_option("name", arguments->name,
+                      "only this family (norm), kind (rms_norm), section (train) or name (SwiGLU)");
   auto* json = command->add_flag("--json", arguments->json, "as JSON");
   auto* markdown = command->add_flag("--markdown", arguments->markdown, "as Markdown")->excludes(json);
-  command->add_flag("--parameters", arguments->parameters, "names and shapes of the parameters of every kind, as Markdown")
+  command
+      ->add_flag("--parameters", arguments->parameters, "names and shapes of the parameters of every kind, as Markdown")
       ->excludes(json)
       ->excludes(markdown);
   command->footer("Example: blockzoo list norm");

@@ -39,16 +39,24 @@ struct CatalogSection {
   std::vector<CatalogField> fields;
 };
 
+/// A name from the literature, and what it is here.
+struct CatalogName {
+  std::string name;
+  std::string block;  // YAML, keys of model.block
+  std::string source;
+};
+
 /// Everything that a run file can say, gathered from the config structs themselves.
 struct Catalog {
   std::vector<CatalogSection> sections;
   std::vector<CatalogFamily> families;
+  std::vector<CatalogName> names;
 };
 
 const Catalog& catalog();
 
-/// What has that name: a family, a section, or a kind in every family that has one. Errors: ConfigError with the names
-/// that exist.
+/// What has that name: a family or a section, else a kind in every family that has one, and names from the literature
+/// in any case. Errors: ConfigError with the names that exist.
 Catalog select(const Catalog& catalog, std::string_view name);
 
 std::string to_text(const Catalog& catalog);
