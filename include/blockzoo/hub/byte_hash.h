@@ -11,9 +11,8 @@
 
 namespace blockzoo {
 
-/// A 64-bit checksum of a stream of bytes: it finds torn and damaged files, it does not stop a forger. The value does not
-/// depend on how the stream was cut into updates. Four chains of mix() run side by side, so that the processor can keep
-/// up with a disk.
+/// A 64-bit checksum of a stream of bytes: it finds torn and damaged files, it does not stop a forger. Its value does
+/// not depend on how the stream was cut into updates. Four chains of mix() run side by side to keep up with a disk.
 class ByteHash {
  public:
   void update(std::string_view bytes) {
