@@ -49,6 +49,7 @@ std::optional<std::string> parse_layers(const Tree& spec, int64_t layers, std::s
 
 struct Expanded {
   std::vector<BlockConfig> blocks;
+  std::map<size_t, size_t> last_override;  // of each layer that has one
   std::vector<Problem> problems;
 };
 
@@ -70,8 +71,10 @@ BlockConfig resolved(BlockConfig block, int64_t width) {
   return block;
 }
 
-/// Lays `entry` over the layers that it chooses.
-void apply(const LayerOverride& entry, const std::string& path, const ModelConfig& config, Expanded& result) {
+/// Lays one override over the layers that it chooses.
+void apply(size_t index, const ModelConfig& config, Expanded& result) {
+  const auto& entry = config.overrides[index];
+  const auto path = "overrides." + std::to_string(index);
   const auto note = [&](const Place& place, const std::string& key, const std::string& message) {
     result.problems.push_back({place, path + key, message});
   };
@@ -97,6 +100,7 @@ void apply(const LayerOverride& entry, const std::string& path, const ModelConfi
     if (to_tree(resolved(changed, config.width)) == to_tree(resolved(block, config.width)))
       note(entry.block.place, ".block", "changes nothing in layer " + std::to_string(layer));
     block = std::move(changed);
+    result.last_override[static_cast<size_t>(layer)] = index;
     if (entry.block.find("position") == nullptr) continue;
     if (acts_on_embedding(block.position)) {
       note(entry.block.place, ".block.position", "acts on the embedding, so it cannot differ by layer; set it in block.position");
@@ -110,16 +114,17 @@ void apply(const LayerOverride& entry, const std::string& path, const ModelConfi
 }
 
 Expanded expand(const ModelConfig& config) {
-  Expanded result{std::vector<BlockConfig>(static_cast<size_t>(config.layers), read_config<BlockConfig>(to_tree(config.block))), {}};
+  Expanded result{std::vector<BlockConfig>(static_cast<size_t>(config.layers), read_config<BlockConfig>(to_tree(config.block))), {}, {}};
   for (size_t i = 0; i < config.overrides.size() && result.problems.empty(); ++i)
-    apply(config.overrides[i], "overrides." + std::to_string(i), config, result);
+    apply(i, config, result);
   return result;
 }
 
 /// What the parts of one block must be to fit the model's width.
-void check_block(const BlockConfig& block, int64_t width, const std::string& where, std::vector<Problem>& problems) {
+void check_block(const BlockConfig& block, int64_t width, const std::string& path, const std::string& where,
+                 std::vector<Problem>& problems) {
   const auto note = [&](const std::string& key, const std::string& message) {
-    problems.push_back({{}, "block." + key, message + where});
+    problems.push_back({{}, path + "." + key, message + where});
   };
   const bool needs_division = std::visit(
       []<class T>(const T& attention) {
@@ -147,10 +152,13 @@ std::vector<Problem> problems_of(const ModelConfig& config) {
   auto expanded = expand(config);
   auto& problems = expanded.problems;
   if (!problems.empty()) return problems;
-  check_block(config.block, config.width, "", problems);
+  check_block(config.block, config.width, "block", "", problems);
   if (!problems.empty()) return problems;
-  for (size_t layer = 0; layer < expanded.blocks.size() && problems.empty(); ++layer)
-    check_block(expanded.blocks[layer], config.width, " (in layer " + std::to_string(layer) + ", overridden)", problems);
+  for (const auto& [layer, entry] : expanded.last_override) {
+    check_block(expanded.blocks[layer], config.width, "overrides." + std::to_string(entry) + ".block",
+                " (in layer " + std::to_string(layer) + ")", problems);
+    if (!problems.empty()) break;  // the other layers would say the same
+  }
   if (config.embedding_width && *config.embedding_width > config.width)
     problems.push_back({{}, "embedding_width", "is above width, which is " + std::to_string(config.width)});
   if (config.tied && !(to_tree(config.init.head) == to_tree(InitConfig{}.head)))

@@ -80,7 +80,7 @@ TEST_CASE("a cut at k sigma leaves no value beyond it and the shape of the norma
 }
 
 TEST_CASE("matrices that write to the stream start 1 / sqrt(2 layers) smaller, and no other does", "[nn][torch][init]") {
-  const std::string layers = "vocabulary: 256, width: 128, layers: 8, context: 64, block: {attention: ";
+  const std::string layers = "vocabulary: 64, width: 64, layers: 8, context: 64, block: {attention: ";
   for (const std::string attention : {"{kind: softmax}", "{kind: latent, query_rank: 32}"}) {
     Model scaled(from_yaml<ModelConfig>("{" + layers + attention + "}}")), plain(from_yaml<ModelConfig>("{" + layers + attention + "}, init: {depth_scaled_outputs: false}}"));
     for (auto* model : {&scaled, &plain}) (*model)->init_parameters(1);

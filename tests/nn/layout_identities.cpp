@@ -130,9 +130,9 @@ TEST_CASE("attention dropout keeps the mean of the output", "[nn][torch][identit
   const auto x = stream().to(at::kFloat);
   const Context context{.position = position.get()};
   auto sum = at::zeros_like(x);
-  for (int i = 0; i < 4000; ++i) sum += attention->forward(x, context);
+  for (int i = 0; i < 1000; ++i) sum += attention->forward(x, context);
   attention->eval();
-  check_near("mean", sum / 4000, attention->forward(x, context), {0.08, 0});
+  check_near("mean", sum / 1000, attention->forward(x, context), {0.15, 0});
 }
 
 }  // namespace

@@ -121,9 +121,9 @@ TEST_CASE("parameters are counted under the part that they belong to", "[nn][tor
   CHECK(count.by_part.at("ffn") == 12 * (2 * 768 * 3072 + 3072 + 768));
   CHECK(count.by_part.at("norms") == (2 * 12 + 1) * 2 * 768);
   CHECK(count.by_part.count("head") == 0);
-  const auto untied = count_parameters(from_yaml<ModelConfig>("{vocabulary: 11, width: 8, layers: 1, context: 6, embedding_width: 5, head_bias: true}"));
-  CHECK(untied.by_part.at("embedding") == 11 * 5 + 8 * 5);
-  CHECK(untied.by_part.at("head") == 11 * 5 + 5 * 8 + 11);
+  const auto untied = count_parameters(from_yaml<ModelConfig>("{vocabulary: 11, width: 16, layers: 1, context: 6, embedding_width: 5, head_bias: true}"));
+  CHECK(untied.by_part.at("embedding") == 11 * 5 + 16 * 5);
+  CHECK(untied.by_part.at("head") == 11 * 5 + 5 * 16 + 11);
 }
 
 TEST_CASE("counting takes no memory for the parameters", "[nn][torch][contract][count]") {

@@ -75,25 +75,25 @@ TEST_CASE("each kind has the parameters that its header lists", "[nn][torch][con
 TEST_CASE("a model has only the outer parts that its config asks for", "[nn][torch][contract][model]") {
   const auto outer = [](const std::string& yaml) {
     Shapes shapes;
-    for (const auto& [name, shape] : shapes_of(*Model(from_yaml<ModelConfig>("{vocabulary: 11, width: 8, layers: 1, context: 6, " + yaml + "}")))) {
+    for (const auto& [name, shape] : shapes_of(*Model(from_yaml<ModelConfig>("{vocabulary: 11, width: 16, layers: 1, context: 6, " + yaml + "}")))) {
       if (!name.starts_with("blocks.")) shapes[name] = shape;
     }
     return shapes;
   };
-  CHECK(outer("tied: true") == Shapes{{"embedding.weight", {11, 8}}, {"final_norm.gain", {8}}});
+  CHECK(outer("tied: true") == Shapes{{"embedding.weight", {11, 16}}, {"final_norm.gain", {16}}});
   CHECK(outer("final_norm: {kind: none}, head_bias: true") ==
-        Shapes{{"embedding.weight", {11, 8}}, {"head.weight", {11, 8}}, {"head_bias", {11}}});
+        Shapes{{"embedding.weight", {11, 16}}, {"head.weight", {11, 16}}, {"head_bias", {11}}});
   CHECK(outer("embedding_width: 5, embedding_norm: {kind: layer_norm}") ==
-        Shapes{{"embedding.weight", {11, 5}}, {"embedding_projection.weight", {8, 5}}, {"embedding_norm.gain", {8}},
-               {"embedding_norm.bias", {8}}, {"final_norm.gain", {8}}, {"head_projection.weight", {5, 8}}, {"head.weight", {11, 5}}});
+        Shapes{{"embedding.weight", {11, 5}}, {"embedding_projection.weight", {16, 5}}, {"embedding_norm.gain", {16}},
+               {"embedding_norm.bias", {16}}, {"final_norm.gain", {16}}, {"head_projection.weight", {5, 16}}, {"head.weight", {11, 5}}});
   CHECK(outer("tied: true, block: {position: {kind: learned}}") ==
-        Shapes{{"embedding.weight", {11, 8}}, {"position.table.weight", {6, 8}}, {"final_norm.gain", {8}}});
+        Shapes{{"embedding.weight", {11, 16}}, {"position.table.weight", {6, 16}}, {"final_norm.gain", {16}}});
 }
 
 TEST_CASE("a tied head is the token table itself", "[nn][torch][identity][model]") {
-  const std::string dims = "{vocabulary: 11, width: 8, layers: 2, context: 6, ";
+  const std::string dims = "{vocabulary: 11, width: 16, layers: 2, context: 6, ";
   Model tied(from_yaml<ModelConfig>(dims + "tied: true}")), untied(from_yaml<ModelConfig>(dims + "tied: false}"));
-  CHECK(count_parameters(untied->config()).total - count_parameters(tied->config()).total == 11 * 8);
+  CHECK(count_parameters(untied->config()).total - count_parameters(tied->config()).total == 11 * 16);
   for (auto* model : {&tied, &untied}) (*model)->init_parameters(3);
   const auto tokens = at::tensor({1, 2, 3}).view({1, 3});
   auto table = parameters_of(*tied).at("embedding.weight");
@@ -119,7 +119,7 @@ TEST_CASE("a tied head is the token table itself", "[nn][torch][identity][model]
 
 TEST_CASE("the embedding scale touches the lookup and not a tied head, and is not rounded", "[nn][torch][identity][model]") {
   const at::NoGradGuard no_grad;
-  const std::string rest = "vocabulary: 11, width: 3072, layers: 1, context: 6, tied: true, block: {norm: {kind: none}, attention: {heads: 2}, ffn: {hidden: 2}}";
+  const std::string rest = "vocabulary: 11, width: 3072, layers: 1, context: 6, tied: true, block: {norm: {kind: none}, attention: {heads: 2, head_width: 2}, ffn: {hidden: 2}}";
   Model scaled(from_yaml<ModelConfig>("{" + rest + ", embedding_scale: {kind: sqrt_width}}"));
   parameters_of(*scaled).at("embedding.weight").copy_(ramp("e", {11, 3072}));  // the block's matrices start at zero
   scaled->to(at::kDouble);

@@ -32,7 +32,7 @@ inline std::vector<Factor> covering_factors() {
     factors.push_back(factor);
   };
   kinds("attention", {"kind: softmax, heads: 4", "kind: softmax, heads: 4, kv_heads: 2, head_width: 8", "kind: softmax, heads: 4, kv_heads: 1",
-                      "kind: latent, heads: 4", "kind: latent, heads: 4, query_rank: 8, key_value_rank: 6, value_width: 3, output_bias: true"});
+                      "kind: latent, heads: 4, rope_width: 4", "kind: latent, heads: 4, query_rank: 8, key_value_rank: 6, rope_width: 4, value_width: 3, output_bias: true"});
   kinds("layout", {"kind: pre_norm", "kind: post_norm", "kind: double_norm", "kind: output_norm", "kind: parallel", "kind: parallel_two_norms"});
   kinds("norm", {"kind: rms_norm", "kind: rms_norm, unit_offset: true", "kind: layer_norm", "kind: layer_norm, gain: false, bias: false",
                  "kind: scale_norm", "kind: dynamic_tanh", "kind: none"});
@@ -106,7 +106,6 @@ inline std::vector<CoveringModel> covering_models() {
     for (size_t f = 0; f < factors.size(); ++f) {
       const auto& value = factors[f].values[row[f]];
       if ((factors[f].softmax_only && latent) || value == "{}") continue;
-      // A plain merge: overlay would take a change of kind for a new variant and drop what other factors said.
       tree = overlay(tree, parse_yaml(value, "covering"));
       name += (name.empty() ? "" : " ") + value;
     }
