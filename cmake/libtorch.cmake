@@ -22,7 +22,9 @@ endif()
 get_target_property(_torch_lib_dir torch_cpu LOCATION)
 get_filename_component(_torch_lib_dir "${_torch_lib_dir}" DIRECTORY)
 file(GLOB _torch_gomp "${_torch_lib_dir}/libgomp*.so*")
-if(NOT _torch_gomp)
+if(_torch_gomp)
+  list(GET _torch_gomp 0 _torch_gomp)  # Debian has two names of one file there
+else()
   find_library(_torch_gomp NAMES gomp libgomp.so.1 PATHS ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} REQUIRED NO_CACHE)
 endif()
 
