@@ -1,5 +1,8 @@
 #include "blockzoo/core/config_error.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace blockzoo {
 namespace {
 
@@ -10,6 +13,14 @@ std::string joined(const std::vector<Problem>& problems) {
     text += to_string(problem);
   }
   return text;
+}
+
+/// In the order of the file, however they were found.
+std::vector<Problem> in_order(std::vector<Problem> problems) {
+  std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+    return std::tie(a.place.file, a.place.line) < std::tie(b.place.file, b.place.line);
+  });
+  return problems;
 }
 
 }  // namespace
@@ -28,7 +39,7 @@ std::string to_string(const Problem& problem) {
 }
 
 ConfigError::ConfigError(std::vector<Problem> problems)
-    : std::runtime_error(joined(problems)), problems_(std::move(problems)) {}
+    : std::runtime_error(joined(in_order(problems))), problems_(in_order(std::move(problems))) {}
 
 ConfigError::ConfigError(Problem problem) : ConfigError(std::vector<Problem>(1, std::move(problem))) {}
 
