@@ -180,7 +180,8 @@ std::string parameter_tables() {
       "`head_width`,\n"
       "F `hidden`; other sizes are called by their keys. A layer whose override has a position encoding of its own "
       "with\n"
-      "parameters keeps them under `position_N`.\n\n"
+      "parameters keeps them under `position_N`. A norm has the same parameters wherever it stands; the tables of `norm` show\n"
+      "the one before the attention.\n\n"
       "## The model around its blocks\n\n";
   const auto base = parse_yaml(kBase, "the model of the tables");
   std::vector<Setting> settings;
@@ -194,7 +195,8 @@ std::string parameter_tables() {
                [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position."); });
   for (const auto& slot : kSlots) {
     out += fmt::format("## {}\n\n", slot.family);
-    for (const auto& kind : select(catalog(), slot.family).families.front().kinds) {
+    const auto chosen = select(catalog(), slot.family);
+    for (const auto& kind : chosen.families.front().kinds) {
       settings.clear();
       for (const auto& field : kind.fields) {
         for (auto& setting : settings_of(field, slot.path)) settings.push_back(std::move(setting));
