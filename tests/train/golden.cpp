@@ -65,8 +65,11 @@ TEST_CASE("Ten steps of AdamW with clipping equal PyTorch's", "[train][optimizer
       check_near("gradient norms", at::tensor(norms), list(one["gradient_norms"]), allowed);
       const auto parameters = parameters_of(*model);
       CHECK(parameters.size() == one["parameters"].size());
-      for (const auto& [name, parameter] : parameters)
+      for (const auto& [name, parameter] : parameters) {
+        // Softmax does not see a key bias beside learned positions: its gradient is rounding noise, of which AdamW makes steps.
+        if (type == at::kFloat && name.ends_with("key.bias")) continue;
         check_near(name, parameter, tensor_of(one["parameters"][name], parameter.sizes()), allowed);
+      }
     }
   }
 }
