@@ -53,8 +53,9 @@ TEST_CASE("check answers programs in JSON", "[program][torch][config]") {
   const auto refusal = nlohmann::json::parse(bad.out());
   CHECK(refusal["valid"] == false);
   REQUIRE(refusal["problems"].size() == 2);
-  CHECK(refusal["problems"][0]["line"] == 3);
-  CHECK(refusal["problems"][0]["path"] == "train.steps");
+  CHECK(refusal["problems"][0]["path"] == "modle");
+  CHECK(refusal["problems"][1]["line"] == 3);
+  CHECK(refusal["problems"][1]["path"] == "train.steps");
   CHECK_THAT(bad.error(),
              ContainsSubstring("bad.yaml:1: modle: no such key") && ContainsSubstring("bad.yaml:3: train.steps: is 0"));
 }
