@@ -75,12 +75,13 @@ std::string write_number(double value) {
 }
 
 bool needs_quotes(std::string_view text) {
-  static constexpr std::string_view reserved[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"};
+  static constexpr std::string_view reserved[] = {"y",    "n",     "yes",  "no",  "on", "off",
+                                                  "true", "false", "null", "nan", "inf"};
   if (text.empty() || is_digit(text.front()) || text.front() == '-' || text.front() == '.') return true;
   std::string lower;
   for (const char c : text) {
-    const bool plain = is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
-                       c == '.' || c == '/';
+    const bool plain =
+        is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.' || c == '/';
     if (!plain) return true;
     lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   }

@@ -160,10 +160,14 @@ bool operator==(const Tree& a, const Tree& b) {
 
 std::string one_line(const Tree& tree) {
   switch (tree.kind) {
-    case Tree::Kind::kNull: return "null";
-    case Tree::Kind::kScalar: return scalar_text(tree);
-    case Tree::Kind::kList: break;
-    case Tree::Kind::kMap: break;
+    case Tree::Kind::kNull:
+      return "null";
+    case Tree::Kind::kScalar:
+      return scalar_text(tree);
+    case Tree::Kind::kList:
+      break;
+    case Tree::Kind::kMap:
+      break;
   }
   std::string out;
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };

@@ -50,7 +50,9 @@ Tree to_tree(const std::variant<Kinds...>& choice) {
 struct Writer {
   Tree tree = Tree::map();
   void operator()(std::string_view key, const auto& field, std::string_view) { tree[key] = to_tree(field); }
-  void operator()(std::string_view key, const auto& field, const Bound&, std::string_view) { tree[key] = to_tree(field); }
+  void operator()(std::string_view key, const auto& field, const Bound&, std::string_view) {
+    tree[key] = to_tree(field);
+  }
 };
 
 /// A config as the tree that reads back to an equal config.

@@ -34,8 +34,8 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
   const bool ranks = q.dim() == 4 && k.dim() == 4 && v.dim() == 4;
   TORCH_CHECK(ranks && k.size(0) == q.size(0) && k.size(1) == q.size(1) && k.size(3) == q.size(3) &&
                   v.sizes().slice(0, 3) == k.sizes().slice(0, 3) && q.size(2) % k.size(2) == 0,
-              "[attend] needs q [B, T, H, K], k [B, T, G, K], v [B, T, G, W] with H a multiple of G, got ", q.sizes(), ", ",
-              k.sizes(), ", ", v.sizes());
+              "[attend] needs q [B, T, H, K], k [B, T, G, K], v [B, T, G, W] with H a multiple of G, got ", q.sizes(),
+              ", ", k.sizes(), ", ", v.sizes());
   const auto queries = q.transpose(1, 2), keys = k.transpose(1, 2), values = v.transpose(1, 2);  // [B, heads, T, width]
   const bool windowed = options.window > 0 && options.window < q.size(1);
   const bool plain = options.softcap == 0 && !options.bias.defined() && options.dropout == 0;

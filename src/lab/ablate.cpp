@@ -45,9 +45,11 @@ class Ablation {
   std::vector<RunOutcome> run() {
     write_manifest();
     skip_what_is_done();
-    say(fmt::format("{} runs, {} done already, {} at a time, {} threads each", study_.runs.size(), done_, options_.jobs, threads_));
+    say(fmt::format("{} runs, {} done already, {} at a time, {} threads each", study_.runs.size(), done_, options_.jobs,
+                    threads_));
     while (true) {
-      while (static_cast<int64_t>(running_.size()) < options_.jobs && next_ < pending_.size() && !stopping_) start(pending_[next_++]);
+      while (static_cast<int64_t>(running_.size()) < options_.jobs && next_ < pending_.size() && !stopping_)
+        start(pending_[next_++]);
       if (running_.empty()) break;
       if (const auto end = next_end(/*wait_ms=*/200); end.pid > 0) finish(end);
       if (stop_signal() != 0) stop();
@@ -66,11 +68,15 @@ class Ablation {
   }
 
   void write_manifest() const {
-    nlohmann::ordered_json json = {{"schema", 1}, {"name", study_.name}, {"question", study_.question}, {"runs", nlohmann::json::array()}};
+    nlohmann::ordered_json json = {
+        {"schema", 1}, {"name", study_.name}, {"question", study_.question}, {"runs", nlohmann::json::array()}};
     for (const auto& run : study_.runs) {
-      nlohmann::ordered_json entry = {{"folder", run.folder.generic_string()}, {"arm", run.arm},
-                                      {"seed", run.seed}, {"identity", identity(run.config)},
-                                      {"sweep", nlohmann::ordered_json::object()}, {"differences", nlohmann::json::array()}};
+      nlohmann::ordered_json entry = {{"folder", run.folder.generic_string()},
+                                      {"arm", run.arm},
+                                      {"seed", run.seed},
+                                      {"identity", identity(run.config)},
+                                      {"sweep", nlohmann::ordered_json::object()},
+                                      {"differences", nlohmann::json::array()}};
       for (const auto& [path, value] : run.sweep) entry["sweep"][path] = value;
       for (const auto& [path, before, after] : run.differences)
         entry["differences"].push_back({{"path", path}, {"base", before}, {"here", after}});
@@ -115,8 +121,14 @@ class Ablation {
     const auto& folder = outcomes_[index].folder;
     std::filesystem::create_directories(folder);
     write_file(folder / "config.yaml", write_yaml(to_document(resolved(run.config))));
-    const std::vector<std::string> arguments = {options_.program.string(),    "train", (folder / "config.yaml").string(), "--out",
-                                                folder.string(),              "--resume", "--threads", std::to_string(threads_)};
+    const std::vector<std::string> arguments = {options_.program.string(),
+                                                "train",
+                                                (folder / "config.yaml").string(),
+                                                "--out",
+                                                folder.string(),
+                                                "--resume",
+                                                "--threads",
+                                                std::to_string(threads_)};
     running_[start_child(arguments, folder / "log.txt")] = {index, Clock::now()};
     say(fmt::format("run {}/{} started: {}", index + 1, study_.runs.size(), run.title()));
   }
@@ -131,15 +143,17 @@ class Ablation {
     take_record(outcome, end);
     const auto& record = outcome.record;
     const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
-    say(fmt::format("run {}/{} {} in {}: {}: {}", index + 1, study_.runs.size(), name_of(record.status), spoken_time(seconds),
-                    study_.runs[index].title(), record.validation && record.message.empty() ? describe(*record.validation) : record.message));
+    say(fmt::format("run {}/{} {} in {}: {}: {}", index + 1, study_.runs.size(), name_of(record.status),
+                    spoken_time(seconds), study_.runs[index].title(),
+                    record.validation && record.message.empty() ? describe(*record.validation) : record.message));
     if (record.status == RunStatus::kFailed && options_.fail_fast) stop();
     trained_s_ += seconds;
     ++trained_;
     const auto left = static_cast<double>(pending_.size() - next_ + running_.size());
     if (left > 0 && !stopping_)
-      say(fmt::format("{} of {} done, about {} left", done_, study_.runs.size(),
-                      spoken_time(trained_s_ / static_cast<double>(trained_) * left / static_cast<double>(options_.jobs))));
+      say(fmt::format(
+          "{} of {} done, about {} left", done_, study_.runs.size(),
+          spoken_time(trained_s_ / static_cast<double>(trained_) * left / static_cast<double>(options_.jobs))));
   }
 
   void take_record(RunOutcome& outcome, const ChildEnd& end) const {
@@ -151,8 +165,9 @@ class Ablation {
     const bool closed = outcome.record.status != RunStatus::kRunning;
     if (closed && end.signal == 0 && (end.exit_code == 0 || outcome.record.status != RunStatus::kFinished)) return;
     outcome.record.status = RunStatus::kFailed;
-    outcome.record.message = end.signal != 0 ? fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal))
-                                             : fmt::format("exit code {}: {}", end.exit_code, last_line(outcome.folder / "log.txt"));
+    outcome.record.message =
+        end.signal != 0 ? fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal))
+                        : fmt::format("exit code {}: {}", end.exit_code, last_line(outcome.folder / "log.txt"));
   }
 
   void stop() {

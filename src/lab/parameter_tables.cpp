@@ -180,7 +180,8 @@ std::string parameter_tables() {
       "`head_width`,\n"
       "F `hidden`; other sizes are called by their keys. A layer whose override has a position encoding of its own "
       "with\n"
-      "parameters keeps them under `position_N`. A norm has the same parameters wherever it stands; the tables of `norm` show\n"
+      "parameters keeps them under `position_N`. A norm has the same parameters wherever it stands; the tables of "
+      "`norm` show\n"
       "the one before the attention.\n\n"
       "## The model around its blocks\n\n";
   const auto base = parse_yaml(kBase, "the model of the tables");

@@ -21,13 +21,15 @@ std::string shown(const Spread& spread) {
 
 std::string sweep_text(const SummaryRow& row) {
   std::string text;
-  for (const auto& [path, value] : row.sweep) text += (text.empty() ? "" : ", ") + path.substr(path.rfind('.') + 1) + " " + value;
+  for (const auto& [path, value] : row.sweep)
+    text += (text.empty() ? "" : ", ") + path.substr(path.rfind('.') + 1) + " " + value;
   return text.empty() ? "-" : text;
 }
 
 const std::vector<std::string>& columns() {
-  static const std::vector<std::string> names = {"arm",       "sweep",        "validation, nats a token", "bits a byte", "repeated names",
-                                                 "elsewhere", "parameters", "tokens/s",                 "status"};
+  static const std::vector<std::string> names = {"arm",           "sweep",          "validation, nats per token",
+                                                 "bits per byte", "repeated names", "elsewhere",
+                                                 "parameters",    "tokens/s",       "status"};
   return names;
 }
 
@@ -75,9 +77,19 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
   if (!rows.empty()) {
     for (const auto& value : rows.front().sweep) head.push_back(value.path);
   }
-  const std::vector<std::string> figures = {"seeds", "finished", "loss_nats_mean", "loss_nats_sd", "bits_per_byte_mean", "bits_per_byte_sd",
-                                            "repeated_names_nats_mean", "repeated_names_nats_sd", "elsewhere_nats_mean", "elsewhere_nats_sd",
-                                            "parameters", "tokens_per_s_mean", "status"};
+  const std::vector<std::string> figures = {"seeds",
+                                            "finished",
+                                            "loss_nats_mean",
+                                            "loss_nats_sd",
+                                            "bits_per_byte_mean",
+                                            "bits_per_byte_sd",
+                                            "repeated_names_nats_mean",
+                                            "repeated_names_nats_sd",
+                                            "elsewhere_nats_mean",
+                                            "elsewhere_nats_sd",
+                                            "parameters",
+                                            "tokens_per_s_mean",
+                                            "status"};
   head.insert(head.end(), figures.begin(), figures.end());
   auto text = csv_row(head);
   for (const auto& row : rows) {
@@ -98,17 +110,19 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
 }
 
 std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes) {
-  auto text = csv_row({"folder", "arm", "seed", "identity", "status", "step", "tokens", "loss_nats", "best_loss_nats", "best_step",
-                       "first_loss_nats", "parameters", "train_s", "tokens_per_s", "data_hash", "batches_hash", "message"});
+  auto text = csv_row({"folder", "arm", "seed", "identity", "status", "step", "tokens", "loss_nats", "best_loss_nats",
+                       "best_step", "first_loss_nats", "parameters", "train_s", "tokens_per_s", "data_hash",
+                       "batches_hash", "message"});
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
     const auto& record = outcomes[i].record;
-    text += csv_row({run.folder.generic_string(), run.arm, std::to_string(run.seed), record.identity, std::string(name_of(record.status)),
-                     std::to_string(record.step), std::to_string(record.tokens),
-                     record.validation ? exact(record.validation->loss) : "",
-                     record.best_validation ? exact(record.best_validation->loss) : "", std::to_string(record.best_step),
-                     exact(record.first_loss), std::to_string(record.parameters), exact(record.train_s), exact(record.tokens_per_s()),
-                     record.data_hash, record.batches_hash, record.message});
+    text +=
+        csv_row({run.folder.generic_string(), run.arm, std::to_string(run.seed), record.identity,
+                 std::string(name_of(record.status)), std::to_string(record.step), std::to_string(record.tokens),
+                 record.validation ? exact(record.validation->loss) : "",
+                 record.best_validation ? exact(record.best_validation->loss) : "", std::to_string(record.best_step),
+                 exact(record.first_loss), std::to_string(record.parameters), exact(record.train_s),
+                 exact(record.tokens_per_s()), record.data_hash, record.batches_hash, record.message});
   }
   return text;
 }
@@ -120,7 +134,8 @@ std::string arm_differences(const Study& study) {
     if (!seen.insert(run.arm).second) continue;
     std::string list;
     for (const auto& [path, before, after] : run.differences) {
-      const bool swept = std::any_of(run.sweep.begin(), run.sweep.end(), [&, &path = path](const auto& s) { return s.path == path; });
+      const bool swept =
+          std::any_of(run.sweep.begin(), run.sweep.end(), [&, &path = path](const auto& s) { return s.path == path; });
       if (!swept) list += fmt::format("\n  - `{}`: {} instead of {}", path, after, before);
     }
     text += fmt::format("- **{}**{}\n", run.arm, list.empty() ? ": the base itself" : list);
@@ -128,11 +143,14 @@ std::string arm_differences(const Study& study) {
   return text;
 }
 
-std::string report_markdown(const Study& study, const std::vector<RunOutcome>& outcomes, const std::vector<SummaryRow>& rows) {
+std::string report_markdown(const Study& study, const std::vector<RunOutcome>& outcomes,
+                            const std::vector<SummaryRow>& rows) {
   auto text = fmt::format("# {}\n\n", study.name);
   if (!study.question.empty()) text += study.question + "\n\n";
   text += "## Results\n\n";
-  text += "Loss on the validation windows after the last step: mean over the seeds that finished, +- their sample standard deviation.\n";
+  text +=
+      "Loss on the validation windows after the last step: mean over the seeds that finished, +- their sample standard "
+      "deviation.\n";
   text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
   for (const auto& row : rows) text += markdown_row(cells(row));
@@ -146,8 +164,10 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
   }
   if (!troubles.empty()) text += "\n## Runs that did not finish\n\n" + troubles;
   const auto& build = build_info();
-  text += fmt::format("\nMade by blockzoo {} (commit {}, {}, LibTorch {}). Every run's folder has its config.yaml, run.json, metrics.jsonl and\ncheckpoints; runs.csv lists them.\n",
-                      build.version, build.commit, build.compiler, build.libtorch);
+  text += fmt::format(
+      "\nMade by blockzoo {} (commit {}, {}, LibTorch {}). Every run's folder has its config.yaml, run.json, "
+      "metrics.jsonl and\ncheckpoints; runs.csv lists them.\n",
+      build.version, build.commit, build.compiler, build.libtorch);
   return text;
 }
 
@@ -178,7 +198,8 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
   std::vector<SummaryRow> rows;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
-    const bool fresh = rows.empty() || rows.back().runs.front().folder.parent_path() != outcomes[i].folder.parent_path();
+    const bool fresh =
+        rows.empty() || rows.back().runs.front().folder.parent_path() != outcomes[i].folder.parent_path();
     if (fresh) rows.push_back({.arm = run.arm, .sweep = run.sweep});
     rows.back().runs.push_back(outcomes[i]);
   }
@@ -237,15 +258,18 @@ std::vector<std::string> fairness(const Study& study, const std::vector<RunOutco
   }
   if (finished == 0) return {"no run finished, so there is nothing to compare"};
   const auto verdict = [](bool same, const std::string& what) { return (same ? "same " : "NOT the same ") + what; };
-  const bool same_order = std::all_of(orders.begin(), orders.end(), [](const auto& entry) { return entry.second.size() == 1; });
+  const bool same_order =
+      std::all_of(orders.begin(), orders.end(), [](const auto& entry) { return entry.second.size() == 1; });
   std::vector<std::string> sentences{
-      verdict(data.size() == 1, fmt::format("training and validation data in all {} finished runs (by hash)", finished)),
+      verdict(data.size() == 1,
+              fmt::format("training and validation data in all {} finished runs (by hash)", finished)),
       verdict(windows.size() == 1, "validation windows (by hash)"),
       verdict(same_order, "batches in the same order for every arm at each seed (by hash)"),
-      verdict(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin()) : "number of training tokens")};
-  sentences.push_back(parameters.size() == 1
-                          ? fmt::format("same number of parameters, {}", *parameters.begin())
-                          : fmt::format("NOT the same number of parameters: {} to {}", *parameters.begin(), *parameters.rbegin()));
+      verdict(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin())
+                                                     : "number of training tokens")};
+  sentences.push_back(parameters.size() == 1 ? fmt::format("same number of parameters, {}", *parameters.begin())
+                                             : fmt::format("NOT the same number of parameters: {} to {}",
+                                                           *parameters.begin(), *parameters.rbegin()));
   return sentences;
 }
 

@@ -15,7 +15,8 @@ using Point = std::vector<std::pair<std::string, Tree>>;
 
 bool is_file_name(const std::string& name) {
   const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
   };
   return !name.empty() && name.size() <= 80 && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), good);
@@ -36,7 +37,8 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 std::vector<Point> grid(const Tree& sweep, std::vector<Problem>& problems) {
   std::vector<Point> points{{}};
   if (sweep.kind != Tree::Kind::kNull && !sweep.is_map())
-    problems.push_back({sweep.place, "sweep", "must be a map of dotted paths to lists, as in {train.optimizer.lr: [1e-3, 3e-3]}"});
+    problems.push_back(
+        {sweep.place, "sweep", "must be a map of dotted paths to lists, as in {train.optimizer.lr: [1e-3, 3e-3]}"});
   for (const auto& [path, values] : sweep.entries) {
     if (!values.is_list() || values.items.empty()) {
       problems.push_back({values.place, "sweep." + path, "must be a list of values, as in [1e-3, 3e-3]"});
@@ -78,7 +80,8 @@ class Planner {
       if (!arm) continue;
       const auto [other, fresh] = arm_of_patch.try_emplace(write_yaml(to_document(resolved(*arm))), name);
       if (!fresh)
-        problems_.push_back({patch.place, "arms." + name, "is the same as arm " + other->second + "; it changes nothing that the model uses"});
+        problems_.push_back({patch.place, "arms." + name,
+                             "is the same as arm " + other->second + "; it changes nothing that the model uses"});
       for (const auto& point : points) add_runs(name, *arm, point);
     }
     check_folders();
@@ -106,7 +109,8 @@ class Planner {
     PlannedRun run{.arm = arm, .sweep = {}, .seed = 0, .folder = arm, .config = config, .differences = {}};
     std::string label;
     for (const auto& [path, value] : point) {
-      const auto swept = attempt("sweep." + path, value.place, [&] { return patched(run.config, nested(path, value), folder_); });
+      const auto swept =
+          attempt("sweep." + path, value.place, [&] { return patched(run.config, nested(path, value), folder_); });
       if (!swept) return;
       run.config = *swept;
       const auto& text = value.is_scalar() ? value.text : one_line(value);
@@ -150,7 +154,8 @@ std::pair<Tree, std::filesystem::path> open_study(const std::filesystem::path& p
   return {load_yaml(path), path.parent_path()};
 }
 
-RunConfig load_base(const StudyConfig& config, const std::filesystem::path& folder, const std::vector<std::string>& sets) {
+RunConfig load_base(const StudyConfig& config, const std::filesystem::path& folder,
+                    const std::vector<std::string>& sets) {
   if (config.base.is_scalar()) return load_run_config(folder / config.base.text, sets);
   auto base = patched({}, config.base, folder);
   for (const auto& set : sets) base = patched(base, parse_assignment(set), std::filesystem::current_path());

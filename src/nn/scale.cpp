@@ -15,6 +15,8 @@ struct Factor {
 
 }  // namespace
 
-double scale_factor(const ScaleConfig& scale, int64_t width) { return std::visit(Factor{static_cast<double>(width)}, scale); }
+double scale_factor(const ScaleConfig& scale, int64_t width) {
+  return std::visit(Factor{static_cast<double>(width)}, scale);
+}
 
 }  // namespace blockzoo

@@ -77,8 +77,8 @@ void Adamw::step(double factor) {
   const at::NoGradGuard no_grad;
   for (auto& group : groups_) {
     at::_foreach_add_(group.steps, 1);
-    at::_fused_adamw_(group.parameters, gradients(group), group.means, group.squares, /*max_exp_avg_sqs=*/{}, group.steps,
-                      config_.lr * factor, config_.beta1, config_.beta2, group.weight_decay, config_.eps,
+    at::_fused_adamw_(group.parameters, gradients(group), group.means, group.squares, /*max_exp_avg_sqs=*/{},
+                      group.steps, config_.lr * factor, config_.beta1, config_.beta2, group.weight_decay, config_.eps,
                       /*amsgrad=*/false, /*maximize=*/false);
   }
 }
@@ -106,8 +106,10 @@ void Adamw::load_state(const std::map<std::string, Tensor>& state) {
   std::string problems;
   for (const auto& [name, tensor] : own) {
     const auto given = state.find(name);
-    if (given == state.end()) problems += "\n  missing: " + name;
-    else if (given->second.sizes() != tensor.sizes()) problems += "\n  wrong shape: " + name;
+    if (given == state.end())
+      problems += "\n  missing: " + name;
+    else if (given->second.sizes() != tensor.sizes())
+      problems += "\n  wrong shape: " + name;
   }
   for (const auto& [name, tensor] : state) {
     if (!own.count(name)) problems += "\n  unexpected: " + name;

@@ -21,8 +21,8 @@ std::string spoken_time(double seconds) {
 }
 
 std::string describe(const EvalResult& result) {
-  auto text = fmt::format("validation {:.4f} nats a token", result.loss);
-  if (result.bits_per_byte) text += fmt::format(", {:.4f} bits a byte", *result.bits_per_byte);
+  auto text = fmt::format("validation {:.4f} nats per token", result.loss);
+  if (result.bits_per_byte) text += fmt::format(", {:.4f} bits per byte", *result.bits_per_byte);
   if (result.repeated_names) text += fmt::format(", repeated names {:.4f}", *result.repeated_names);
   if (result.elsewhere) text += fmt::format(", elsewhere {:.4f}", *result.elsewhere);
   return text;

@@ -50,7 +50,8 @@ RunRecord record_from_json(const std::string& text) {
   const auto json = Json::parse(text);
   const auto schema = json.at("schema").get<int64_t>();
   if (schema != RunRecord::kSchema)
-    throw std::runtime_error("schema " + std::to_string(schema) + "; this program reads " + std::to_string(RunRecord::kSchema));
+    throw std::runtime_error("schema " + std::to_string(schema) + "; this program reads " +
+                             std::to_string(RunRecord::kSchema));
   RunRecord record;
   record.status = status_from(json.at("status"));
   record.message = json.at("message");

@@ -127,13 +127,15 @@ class Run {
 
   bool diverged(const StepResult& result) {
     if (!result.finite) {
-      record_.message = fmt::format("diverged at step {}: loss {}, gradient norm {}", result.step, result.loss, result.gradient_norm);
+      record_.message =
+          fmt::format("diverged at step {}: loss {}, gradient norm {}", result.step, result.loss, result.gradient_norm);
       return true;
     }
     above_start_ = result.loss > record_.first_loss + config_.train.divergence_nats ? above_start_ + 1 : 0;
     if (above_start_ < kStepsAboveStart) return false;
-    record_.message = fmt::format("diverged at step {}: loss {:.4f} has been more than {} nats above the first, {:.4f}, for {} steps",
-                                  result.step, result.loss, config_.train.divergence_nats, record_.first_loss, kStepsAboveStart);
+    record_.message =
+        fmt::format("diverged at step {}: loss {:.4f} has been more than {} nats above the first, {:.4f}, for {} steps",
+                    result.step, result.loss, config_.train.divergence_nats, record_.first_loss, kStepsAboveStart);
     return true;
   }
 
@@ -204,7 +206,8 @@ RunRecord run_training(const RunConfig& config, const RunOptions& options) {
   at::set_num_threads(static_cast<int>(thread_count(config.train.threads)));
   const bool existed = std::filesystem::exists(options.folder / "run.json");
   if (existed && options.existing == Existing::kRefuse)
-    throw std::runtime_error(options.folder.string() + " holds a run already; --resume goes on with it, --out names another folder");
+    throw std::runtime_error(options.folder.string() +
+                             " holds a run already; --resume goes on with it, --out names another folder");
   std::filesystem::create_directories(options.folder);
   const RunLock lock(options.folder);
   if (existed && options.existing == Existing::kResume) {

@@ -43,7 +43,8 @@ RunBase take_base(Document& document, int depth) {
 RunConfig load(const std::filesystem::path& path, int depth) {
   auto document = open_document(path);
   if (document.tree.kind == Tree::Kind::kNull)
-    throw ConfigError(Problem{document.tree.place, "", "the file holds no keys; {} stands for a run with every default"});
+    throw ConfigError(
+        Problem{document.tree.place, "", "the file holds no keys; {} stands for a run with every default"});
   const auto base = take_base(document, depth);
   return patched(base.config, document.tree, document.folder);
 }

@@ -41,7 +41,8 @@ std::string layer_of(const std::string& parameter) {
 c10::Device pick_device(DeviceChoice choice) {
   const bool cuda = at::hasCUDA();
   if (choice == DeviceChoice::kCuda && !cuda)
-    throw std::runtime_error("train.device: cuda is asked for, but this LibTorch sees no CUDA device; allowed: auto, cpu");
+    throw std::runtime_error(
+        "train.device: cuda is asked for, but this LibTorch sees no CUDA device; allowed: auto, cpu");
   return choice == DeviceChoice::kCpu || !cuda ? at::kCPU : at::kCUDA;
 }
 
@@ -109,7 +110,8 @@ EvalResult Session::evaluate() {
   for (int64_t first = 0; first < validation_.size(); first += part) {
     const AutocastScope autocast(config_.train.precision, device_);
     const auto batch = validation_.read(first, part);
-    const auto losses = loss_sums(model_(batch.inputs.to(device_)), batch.targets.to(device_), false).token_losses.to(at::kDouble);
+    const auto losses =
+        loss_sums(model_(batch.inputs.to(device_)), batch.targets.to(device_), false).token_losses.to(at::kDouble);
     sum += losses.sum().item<double>();
     tokens += losses.numel();
     if (!batch.marked.defined()) continue;

@@ -24,7 +24,12 @@ Made made(const std::vector<double>& losses) {
   for (size_t i = 0; i < losses.size(); ++i) {
     const std::string arm = i < losses.size() / 2 ? "a" : "b, with \"quotes\"";
     const auto seed = static_cast<int64_t>(i % (losses.size() / 2));
-    PlannedRun run{.arm = arm, .sweep = {{"train.optimizer.lr", "1e-3"}}, .seed = seed, .folder = std::filesystem::path(arm) / ("seed" + std::to_string(seed)), .config = tiny_run(), .differences = {}};
+    PlannedRun run{.arm = arm,
+                   .sweep = {{"train.optimizer.lr", "1e-3"}},
+                   .seed = seed,
+                   .folder = std::filesystem::path(arm) / ("seed" + std::to_string(seed)),
+                   .config = tiny_run(),
+                   .differences = {}};
     RunOutcome outcome{.folder = run.folder, .record = {}};
     outcome.record.status = std::isnan(losses[i]) ? RunStatus::kDiverged : RunStatus::kFinished;
     outcome.record.message = std::isnan(losses[i]) ? "diverged at step 3" : "";
@@ -100,7 +105,8 @@ TEST_CASE("The files hold every row, every run and the reasons of what did not f
   const auto runs = read_file(folder / "runs.csv");
   CHECK(std::count(runs.begin(), runs.end(), '\n') == 5);
   const auto report = read_file(folder / "report.md");
-  CHECK_THAT(report, ContainsSubstring("Which, a or b?") && ContainsSubstring("diverged at step 3") && ContainsSubstring("3.2500 (one seed)"));
+  CHECK_THAT(report, ContainsSubstring("Which, a or b?") && ContainsSubstring("diverged at step 3") &&
+                         ContainsSubstring("3.2500 (one seed)"));
   CHECK_THAT(runs, !ContainsSubstring("nan"));
 }
 

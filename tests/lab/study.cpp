@@ -74,8 +74,10 @@ TEST_CASE("Arms share the data order and the start values of what they have in c
 }
 
 TEST_CASE("An arm that changes nothing, or what another changes, is refused by name", "[lab][study][error][torch]") {
-  CHECK_THAT(StudyFile("base: {}\narms: {a: {}, b: {model: {width: 128}}}\n").refusal(), ContainsSubstring("arms.b") && ContainsSubstring("same as arm a"));
-  CHECK_THAT(StudyFile("base: {}\narms: {a: {model: {block: {attention: {kv_heads: 8}}}}, b: {}}\n").refusal(), ContainsSubstring("same as arm a"));
+  CHECK_THAT(StudyFile("base: {}\narms: {a: {}, b: {model: {width: 128}}}\n").refusal(),
+             ContainsSubstring("arms.b") && ContainsSubstring("same as arm a"));
+  CHECK_THAT(StudyFile("base: {}\narms: {a: {model: {block: {attention: {kv_heads: 8}}}}, b: {}}\n").refusal(),
+             ContainsSubstring("same as arm a"));
 }
 
 TEST_CASE("All problems of all arms come out at once, with their lines", "[lab][study][error][torch]") {
@@ -89,7 +91,8 @@ sweep: {train.optimizer.lr: 3, train.stepz: [1]}
 )");
   const auto text = file.refusal();
   CHECK_THAT(text, ContainsSubstring("my_study.yaml:4: arms.heads: model.block.attention.heads"));
-  CHECK_THAT(text, ContainsSubstring("my_study.yaml:5: arms.typo: model.widht") && ContainsSubstring("did you mean 'width'"));
+  CHECK_THAT(text,
+             ContainsSubstring("my_study.yaml:5: arms.typo: model.widht") && ContainsSubstring("did you mean 'width'"));
   CHECK_THAT(text, ContainsSubstring("my_study.yaml:6: arms.bad/name"));
   CHECK_THAT(text, ContainsSubstring("my_study.yaml:7: sweep.train.optimizer.lr: must be a list"));
   CHECK_THAT(text, ContainsSubstring("sweep.train.stepz: train.stepz: no such key"));
@@ -97,7 +100,8 @@ sweep: {train.optimizer.lr: 3, train.stepz: [1]}
 
 TEST_CASE("A study without arms, with a repeated value or with an odd name is refused", "[lab][study][error][torch]") {
   CHECK_THAT(StudyFile("base: {}\n").refusal(), ContainsSubstring("arms"));
-  CHECK_THAT(StudyFile("base: {}\narms: {a: {}}\nseeds: [1, 1]\n").refusal(), ContainsSubstring("two runs are the same"));
+  CHECK_THAT(StudyFile("base: {}\narms: {a: {}}\nseeds: [1, 1]\n").refusal(),
+             ContainsSubstring("two runs are the same"));
   CHECK_THAT(StudyFile("name: ../up\nbase: {}\narms: {a: {}}\n").refusal(), ContainsSubstring("name"));
   CHECK_THAT(StudyFile("base: {}\narms: {a: {}}\nseeds: []\n").refusal(), ContainsSubstring("at least one seed"));
 }
@@ -118,7 +122,8 @@ TEST_CASE("The base may be another file, whose paths are seen from where it lies
   std::ofstream(folder / "runs" / "base.yaml") << "data: {corpus: {kind: text, path: ../texts/a.txt}}\n";
   std::ofstream(folder / "study.yaml") << "base: runs/base.yaml\narms: {a: {}}\n";
   const auto study = load_study(folder / "study.yaml");
-  CHECK(std::filesystem::equivalent(std::get<TextConfig>(study.runs[0].config.data.corpus).path, folder / "texts" / "a.txt"));
+  CHECK(std::filesystem::equivalent(std::get<TextConfig>(study.runs[0].config.data.corpus).path,
+                                    folder / "texts" / "a.txt"));
 }
 
 TEST_CASE("Studies that the program carries are found by name", "[lab][study][torch]") {

@@ -27,7 +27,8 @@ seeds: [0, 1]
 
 std::map<std::string, int> statuses(const nlohmann::json& answer) {
   std::map<std::string, int> counts;
-  for (const auto& run : answer["runs"]) ++counts[run["arm"].get<std::string>() + " " + run["record"]["status"].get<std::string>()];
+  for (const auto& run : answer["runs"])
+    ++counts[run["arm"].get<std::string>() + " " + run["record"]["status"].get<std::string>()];
   return counts;
 }
 
@@ -39,10 +40,12 @@ TEST_CASE("A study goes on past arms that diverge and fail, reports both, and ex
   Program program(folder.path(), {"ablate", "study.yaml", "--json", "--jobs", "2"});
   CHECK(program.wait() == 3);
   const auto answer = nlohmann::json::parse(program.out());
-  CHECK(statuses(answer) == std::map<std::string, int>{{"fine finished", 2}, {"lost failed", 2}, {"post finished", 2}, {"wild diverged", 2}});
+  CHECK(statuses(answer) == std::map<std::string, int>{
+                                {"fine finished", 2}, {"lost failed", 2}, {"post finished", 2}, {"wild diverged", 2}});
   CHECK_THAT(answer["runs"][4]["record"]["message"].get<std::string>(), ContainsSubstring("nowhere.txt"));
   const auto report = read_file(folder / "runs" / "study" / "report.md");
-  CHECK_THAT(report, ContainsSubstring("What happens?") && ContainsSubstring("2 diverged") && ContainsSubstring("2 failed"));
+  CHECK_THAT(report,
+             ContainsSubstring("What happens?") && ContainsSubstring("2 diverged") && ContainsSubstring("2 failed"));
   CHECK(std::filesystem::exists(folder / "runs" / "study" / "results.csv"));
 }
 
@@ -79,7 +82,8 @@ TEST_CASE("Stopping a study stops its runs, keeps what is done, and the next cal
   const std::vector<std::string> arguments{"ablate", "study.yaml", "--jobs", "2", "--set", "train.steps=3000"};
   {
     Program program(folder.path(), arguments);
-    REQUIRE(eventually([&] { return std::filesystem::exists(folder / "runs" / "study" / "fine" / "seed1" / "metrics.jsonl"); }));
+    REQUIRE(eventually(
+        [&] { return std::filesystem::exists(folder / "runs" / "study" / "fine" / "seed1" / "metrics.jsonl"); }));
     program.send(SIGINT);
     CHECK(program.wait() == 130);
     CHECK_THAT(program.error(), ContainsSubstring("stopping"));
@@ -110,12 +114,14 @@ TEST_CASE("A run that a signal kills is failed, and the others finish", "[progra
 
 TEST_CASE("A dry run shows every run and what differs, and writes nothing", "[program][torch]") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "study.yaml") << R"(base: {model: {width: 16, layers: 2, context: 24, block: {attention: {heads: 2}}}, train: {batch: 2}}
+  std::ofstream(folder / "study.yaml")
+      << R"(base: {model: {width: 16, layers: 2, context: 24, block: {attention: {heads: 2}}}, train: {batch: 2}}
 arms: {pre: {}, post: {model: {block: {layout: {kind: post_norm}}}}}
 )";
   Program program(folder.path(), {"ablate", "study.yaml", "--dry-run"});
   CHECK(program.wait() == 0);
-  CHECK_THAT(program.out(), ContainsSubstring("model.block.layout: {kind: post_norm} instead of {kind: pre_norm}") && ContainsSubstring("in all"));
+  CHECK_THAT(program.out(), ContainsSubstring("model.block.layout: {kind: post_norm} instead of {kind: pre_norm}") &&
+                                ContainsSubstring("in all"));
   CHECK_FALSE(std::filesystem::exists(folder / "runs"));
 }
 

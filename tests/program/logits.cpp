@@ -12,7 +12,9 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-constexpr auto kModel = "model: {vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}}}\ndata: {corpus: {kind: tokens, path: none.bin, vocabulary: 11}}\n";
+constexpr auto kModel =
+    "model: {vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}}}\ndata: {corpus: {kind: "
+    "tokens, path: none.bin, vocabulary: 11}}\n";
 
 /// A folder with model.yaml, its weights and two sequences of ids.
 struct LogitsFolder {
@@ -38,13 +40,15 @@ TEST_CASE("blockzoo logits writes float32 [sequences, T, V] that equal the model
   REQUIRE(program.wait() == 0);
   const auto file = read_file(made.folder / "out.npy");
   const auto end = file.find('\n');
-  CHECK_THAT(file.substr(0, end), ContainsSubstring("'<f4'") && ContainsSubstring("'fortran_order': False") && ContainsSubstring("(2,4,11"));
+  CHECK_THAT(file.substr(0, end),
+             ContainsSubstring("'<f4'") && ContainsSubstring("'fortran_order': False") && ContainsSubstring("(2,4,11"));
   auto data = file.substr(end + 1);
   REQUIRE(data.size() == 2 * 4 * 11 * sizeof(float));
   const auto written = at::from_blob(data.data(), {2, 4, 11}, at::kFloat);
   const at::NoGradGuard no_grad;
   made.model->eval();
-  check_near("logits", written, made.model->forward(at::tensor({1, 2, 3, 4, 10, 0, 5, 5}, at::kLong).view({2, 4})), tolerance(at::kFloat));
+  check_near("logits", written, made.model->forward(at::tensor({1, 2, 3, 4, 10, 0, 5, 5}, at::kLong).view({2, 4})),
+             tolerance(at::kFloat));
 }
 
 TEST_CASE("Missing, unexpected and misshapen tensors are refused by name, all at once", "[program][error][torch]") {
@@ -52,13 +56,15 @@ TEST_CASE("Missing, unexpected and misshapen tensors are refused by name, all at
   NamedTensors tensors;
   for (const auto& parameter : made.model->named_parameters()) {
     if (parameter.key() == "head.weight") continue;
-    tensors.emplace_back(parameter.key(), parameter.key() == "final_norm.gain" ? at::ones({9}) : parameter.value().detach());
+    tensors.emplace_back(parameter.key(),
+                         parameter.key() == "final_norm.gain" ? at::ones({9}) : parameter.value().detach());
   }
   tensors.emplace_back("stranger", at::ones({1}));
   save_safetensors(made.folder / "w.safetensors", tensors);
   Program program(made.folder.path(), made.arguments());
   CHECK(program.wait() == 1);
-  CHECK_THAT(program.error(), ContainsSubstring("head.weight") && ContainsSubstring("final_norm.gain") && ContainsSubstring("stranger"));
+  CHECK_THAT(program.error(),
+             ContainsSubstring("head.weight") && ContainsSubstring("final_norm.gain") && ContainsSubstring("stranger"));
   CHECK_FALSE(std::filesystem::exists(made.folder / "out.npy"));
 }
 

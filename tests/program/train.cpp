@@ -44,14 +44,19 @@ TEST_CASE("blockzoo train runs from any folder and prints a record that programs
   CHECK(std::filesystem::exists(folder / "runs" / "tiny" / "run.json"));
 }
 
-TEST_CASE("A run that SIGTERM stopped leaves 'interrupted' and exit code 143, and resumes to the same end", "[program][torch]") {
+TEST_CASE("A run that SIGTERM stopped leaves 'interrupted' and exit code 143, and resumes to the same end",
+          "[program][torch]") {
   const TemporaryFolder folder;
   write_tiny(folder);
   const auto signal = GENERATE(SIGTERM, SIGINT);
-  const std::vector<std::string> arguments{"train", "tiny.yaml", "--set", "train.steps=400", "--set", "train.save_every=0", "--out", "cut"};
+  const std::vector<std::string> arguments{"train", "tiny.yaml",          "--set", "train.steps=400",
+                                           "--set", "train.save_every=0", "--out", "cut"};
   {
     Program program(folder.path(), arguments);
-    REQUIRE(eventually([&] { return std::filesystem::exists(folder / "cut" / "metrics.jsonl") && std::filesystem::file_size(folder / "cut" / "metrics.jsonl") > 400; }));
+    REQUIRE(eventually([&] {
+      return std::filesystem::exists(folder / "cut" / "metrics.jsonl") &&
+             std::filesystem::file_size(folder / "cut" / "metrics.jsonl") > 400;
+    }));
     program.send(signal);
     CHECK(program.wait() == 128 + signal);
   }
@@ -74,7 +79,8 @@ TEST_CASE("A run that SIGTERM stopped leaves 'interrupted' and exit code 143, an
 TEST_CASE("kill -9 at any moment loses no more than the steps since the last checkpoint", "[program][slow][torch]") {
   const TemporaryFolder folder;
   write_tiny(folder);
-  const std::vector<std::string> arguments{"train", "tiny.yaml", "--set", "train.steps=60", "--set", "train.save_every=1", "--out", "killed", "--resume"};
+  const std::vector<std::string> arguments{
+      "train", "tiny.yaml", "--set", "train.steps=60", "--set", "train.save_every=1", "--out", "killed", "--resume"};
   int64_t best = 0;
   for (int round = 0; round < 12; ++round) {
     Program program(folder.path(), arguments);
@@ -100,7 +106,8 @@ TEST_CASE("Bad input is one clear sentence, exit code 2, and nothing is written"
   Program program(folder.path(), {"train", "bad.yaml"});
   CHECK(program.wait() == 2);
   const auto error = program.error();
-  CHECK_THAT(line_of(error, "widht"), ContainsSubstring("bad.yaml:1: model.widht: no such key") && ContainsSubstring("did you mean 'width'?"));
+  CHECK_THAT(line_of(error, "widht"),
+             ContainsSubstring("bad.yaml:1: model.widht: no such key") && ContainsSubstring("did you mean 'width'?"));
   CHECK_THAT(line_of(error, "steps"), ContainsSubstring("bad.yaml:2: train.steps: is 0; must be a number above 0"));
   CHECK(std::count(error.begin(), error.end(), '\n') == 2);
   CHECK_FALSE(std::filesystem::exists(folder / "runs"));
@@ -123,7 +130,8 @@ TEST_CASE("A missing file, a wrong override and a missing corpus are each named"
 TEST_CASE("A second process on a run's folder is refused, naming folder and holder", "[program][torch]") {
   const TemporaryFolder folder;
   write_tiny(folder);
-  const std::vector<std::string> arguments{"train", "tiny.yaml", "--set", "train.steps=100000", "--out", "run", "--resume"};
+  const std::vector<std::string> arguments{"train", "tiny.yaml", "--set",   "train.steps=100000",
+                                           "--out", "run",       "--resume"};
   Program first(folder.path(), arguments);
   REQUIRE(eventually([&] { return std::filesystem::exists(folder / "run" / "metrics.jsonl"); }));
   const TemporaryFolder elsewhere;
@@ -138,7 +146,8 @@ TEST_CASE("A second process on a run's folder is refused, naming folder and hold
 TEST_CASE("A diverged run has exit code 3", "[program][torch]") {
   const TemporaryFolder folder;
   write_tiny(folder);
-  Program program(folder.path(), {"train", "tiny.yaml", "--set", "train.optimizer.lr=1e30", "--set", "train.clip=0", "--set", "model.block.norm={kind: none}"});
+  Program program(folder.path(), {"train", "tiny.yaml", "--set", "train.optimizer.lr=1e30", "--set", "train.clip=0",
+                                  "--set", "model.block.norm={kind: none}"});
   CHECK(program.wait() == 3);
   CHECK_THAT(program.out() + program.error(), ContainsSubstring("diverged at step"));
 }
@@ -156,7 +165,8 @@ TEST_CASE("--help shows examples and --version names LibTorch, compiler and comm
 TEST_CASE("A config reads the same in a locale whose numbers have decimal commas", "[program][torch]") {
   const TemporaryFolder folder;
   write_tiny(folder);
-  const std::vector<std::string> arguments{"train", "tiny.yaml", "--set", "train.optimizer.lr=1.5e-3", "--json", "--quiet"};
+  const std::vector<std::string> arguments{"train",  "tiny.yaml", "--set", "train.optimizer.lr=1.5e-3",
+                                           "--json", "--quiet"};
   Program plain(folder.path(), arguments);
   CHECK(plain.wait() == 0);
   const auto identity = nlohmann::json::parse(plain.out())["identity"];

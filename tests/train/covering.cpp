@@ -17,7 +17,8 @@ TEST_CASE("Any two values of the zoo train three steps, save, load, and agree", 
     config.model = model_config;
     config.model.vocabulary = 256;
     config.train.steps = 3;
-    const auto record = run_training(config, {.folder = folder / "run", .existing = Existing::kRefuse, .talk = Talk::kQuiet});
+    const auto record =
+        run_training(config, {.folder = folder / "run", .existing = Existing::kRefuse, .talk = Talk::kQuiet});
     REQUIRE(record.status == RunStatus::kFinished);
     CHECK(std::isfinite(record.validation->loss));
 

@@ -26,11 +26,13 @@ TEST_CASE("Cross entropy and z-loss of bfloat16 logits agree with float64 on the
   CHECK(half.z.item<double>() == Approx(wide.z.item<double>()).epsilon(1e-5));
 }
 
-TEST_CASE("The loss equals at::cross_entropy_loss, and z-loss adds the mean of log(Z) squared", "[train][loss][torch]") {
+TEST_CASE("The loss equals at::cross_entropy_loss, and z-loss adds the mean of log(Z) squared",
+          "[train][loss][torch]") {
   const auto logits = peaked_logits(6, 11, 3).requires_grad_();
   const auto targets = at::tensor({0, 1, 10, 4, 4, 7}, at::kLong).view({1, 6});
   const auto sums = loss_sums(logits, targets, true);
-  const auto expected = at::cross_entropy_loss(logits[0], targets[0]) + 0.01 * at::logsumexp(logits[0], -1).square().mean();
+  const auto expected =
+      at::cross_entropy_loss(logits[0], targets[0]) + 0.01 * at::logsumexp(logits[0], -1).square().mean();
   const auto actual = batch_loss(sums, 0.01, sums.tokens);
   check_near("loss", actual, expected, tolerance(at::kDouble));
   check_near("gradient", torch::autograd::grad({actual}, {logits})[0], torch::autograd::grad({expected}, {logits})[0],

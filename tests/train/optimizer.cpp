@@ -47,7 +47,8 @@ TEST_CASE("By default only matrices decay; norms, biases and tables each have a 
   };
   CHECK(decays({}, "blocks.0.ffn.up.weight"));
   CHECK(decays({}, "head.weight"));
-  for (const auto* name : {"blocks.0.attention_norm.gain", "blocks.0.attention_norm.bias", "head_bias", "embedding.weight"})
+  for (const auto* name :
+       {"blocks.0.attention_norm.gain", "blocks.0.attention_norm.bias", "head_bias", "embedding.weight"})
     CHECK_FALSE(decays({}, name));
   CHECK(decays({.decay_norms = true}, "blocks.0.attention_norm.bias"));
   CHECK_FALSE(decays({.decay_norms = true}, "head_bias"));
@@ -55,7 +56,8 @@ TEST_CASE("By default only matrices decay; norms, biases and tables each have a 
   CHECK(decays({.decay_embeddings = true}, "embedding.weight"));
 }
 
-TEST_CASE("With zero gradients exactly the decayed parameters shrink, by lr * weight_decay", "[train][optimizer][torch]") {
+TEST_CASE("With zero gradients exactly the decayed parameters shrink, by lr * weight_decay",
+          "[train][optimizer][torch]") {
   auto model = tiny_model();
   const AdamwConfig config{.lr = 0.1, .weight_decay = 0.5};
   std::map<std::string, Tensor> before;

@@ -80,7 +80,8 @@ TEST_CASE("A run that was cut off and resumed equals one that was not, bit for b
   CHECK(resumed.validation->loss == straight.validation->loss);
   const auto name = checkpoint_name(8);
   for (const auto* file : {"weights.safetensors", "optimizer.safetensors"})
-    CHECK(read_file(folder / "cut" / "checkpoints" / name / file) == read_file(folder / "straight" / "checkpoints" / name / file));
+    CHECK(read_file(folder / "cut" / "checkpoints" / name / file) ==
+          read_file(folder / "straight" / "checkpoints" / name / file));
 }
 
 TEST_CASE("A torn newest checkpoint is passed over for the one before", "[train][run][torch]") {
@@ -97,7 +98,8 @@ TEST_CASE("A torn newest checkpoint is passed over for the one before", "[train]
 TEST_CASE("A finished run is not run again, and not written over", "[train][run][torch]") {
   const TemporaryFolder folder;
   const auto first = run_training(tiny_run(), options(folder / "run"));
-  CHECK_THROWS_WITH(run_training(tiny_run(), options(folder / "run")), Catch::Matchers::ContainsSubstring("holds a run already"));
+  CHECK_THROWS_WITH(run_training(tiny_run(), options(folder / "run")),
+                    Catch::Matchers::ContainsSubstring("holds a run already"));
   const auto again = run_training(tiny_run(), options(folder / "run", Existing::kResume));
   CHECK(to_json(again) == to_json(first));
 }
@@ -108,7 +110,8 @@ TEST_CASE("Resuming with another config is refused and changes nothing", "[train
   const auto before = read_file(folder / "run" / "run.json");
   auto other = tiny_run();
   other.model.layers = 3;
-  CHECK_THROWS_WITH(run_training(other, options(folder / "run", Existing::kResume)), Catch::Matchers::ContainsSubstring("another config"));
+  CHECK_THROWS_WITH(run_training(other, options(folder / "run", Existing::kResume)),
+                    Catch::Matchers::ContainsSubstring("another config"));
   CHECK(read_file(folder / "run" / "run.json") == before);
 }
 
@@ -136,14 +139,16 @@ TEST_CASE("An error ends a run as failed, with its reason in the record", "[trai
   const TemporaryFolder folder;
   run_training(eventful_run(), options(folder / "run"));
   cut_back(folder / "run", 4);
-  for (const auto& path : list_checkpoints(folder / "run" / "checkpoints")) std::filesystem::resize_file(path / "state.json", 3);
+  for (const auto& path : list_checkpoints(folder / "run" / "checkpoints"))
+    std::filesystem::resize_file(path / "state.json", 3);
   CHECK_THROWS(run_training(eventful_run(), options(folder / "run", Existing::kResume)));
   const auto record = read_record(folder / "run");
   CHECK(record.status == RunStatus::kFailed);
   CHECK_FALSE(record.message.empty());
 }
 
-TEST_CASE("What is only said more or less often does not change a run's identity; everything else does", "[train][run][torch]") {
+TEST_CASE("What is only said more or less often does not change a run's identity; everything else does",
+          "[train][run][torch]") {
   const auto config = tiny_run();
   auto often = config;
   often.train.log_every = 3;

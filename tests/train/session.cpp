@@ -43,7 +43,8 @@ TEST_CASE("A batch in parts gives the step of one large batch", "[train][session
   CHECK(a.gradient_norm == Approx(b.gradient_norm).epsilon(1e-5));
   CHECK(whole.batches_hash() == parts.batches_hash());
   const auto weights = weights_of(*whole.model());
-  for (const auto& [name, tensor] : weights_of(*parts.model())) check_near(name, tensor, weights.at(name), {2e-6, 2e-5});
+  for (const auto& [name, tensor] : weights_of(*parts.model()))
+    check_near(name, tensor, weights.at(name), {2e-6, 2e-5});
 }
 
 TEST_CASE("A session that is put back at a step goes on bit for bit, dropout included", "[train][session][torch]") {
@@ -63,7 +64,8 @@ TEST_CASE("A session that is put back at a step goes on bit for bit, dropout inc
   CHECK(straight.batches_hash() == resumed.batches_hash());
 }
 
-TEST_CASE("Validation changes nothing in training, is repeatable, and dropout is back on afterwards", "[train][session][torch]") {
+TEST_CASE("Validation changes nothing in training, is repeatable, and dropout is back on afterwards",
+          "[train][session][torch]") {
   Session plain(with_dropout()), watched(with_dropout());
   for (int i = 0; i < 3; ++i) {
     const auto first = watched.evaluate(), second = watched.evaluate();
@@ -120,7 +122,8 @@ TEST_CASE("A loss that is not finite stops before the update", "[train][session]
   CHECK_FALSE(session.advance().finite);
   CHECK(session.steps_done() == 0);
   CHECK(equal_bits(moments, session.optimizer().state()));
-  for (const auto& [name, tensor] : weights_of(*session.model())) CHECK(tensor.nan_to_num().equal(weights.at(name).nan_to_num()));
+  for (const auto& [name, tensor] : weights_of(*session.model()))
+    CHECK(tensor.nan_to_num().equal(weights.at(name).nan_to_num()));
 }
 
 TEST_CASE("bfloat16 training sees weights as they are now, not as they were", "[train][session][torch]") {

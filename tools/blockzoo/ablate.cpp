@@ -1,3 +1,5 @@
+#include "blockzoo/lab/ablate.h"
+
 #include <spdlog/fmt/fmt.h>
 
 #include <chrono>
@@ -6,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "blockzoo/lab/ablate.h"
 #include "blockzoo/lab/report.h"
 #include "blockzoo/train/stop.h"
 #include "commands.h"
@@ -45,11 +46,14 @@ void show_plan(const Study& study, int64_t jobs) {
     const auto group = run.folder.parent_path().string();
     if (!seconds_of.count(group)) seconds_of[group] = estimate_s(run.config);
     total += seconds_of[group];
-    std::cout << fmt::format("\n{}\n  folder {}, about {}\n", run.title(), run.folder.string(), spoken_time(seconds_of[group]));
+    std::cout << fmt::format("\n{}\n  folder {}, about {}\n", run.title(), run.folder.string(),
+                             spoken_time(seconds_of[group]));
     if (run.differences.empty()) std::cout << "  the base itself\n";
-    for (const auto& [path, before, after] : run.differences) std::cout << fmt::format("  {}: {} instead of {}\n", path, after, before);
+    for (const auto& [path, before, after] : run.differences)
+      std::cout << fmt::format("  {}: {} instead of {}\n", path, after, before);
   }
-  std::cout << fmt::format("\nabout {} in all, {} at a time; nothing was run\n", spoken_time(total / static_cast<double>(jobs)), jobs);
+  std::cout << fmt::format("\nabout {} in all, {} at a time; nothing was run\n",
+                           spoken_time(total / static_cast<double>(jobs)), jobs);
 }
 
 void print_json(const Study& study, const std::vector<RunOutcome>& outcomes, const std::filesystem::path& folder) {
@@ -66,7 +70,8 @@ void ablate(const AblateArguments& arguments) {
   const auto study = load_study(arguments.file, arguments.sets);
   const auto jobs = arguments.jobs > 0 ? arguments.jobs : default_jobs(study);
   if (arguments.dry_run) return show_plan(study, jobs);
-  const auto folder = arguments.out.empty() ? std::filesystem::path("runs") / study.name : std::filesystem::path(arguments.out);
+  const auto folder =
+      arguments.out.empty() ? std::filesystem::path("runs") / study.name : std::filesystem::path(arguments.out);
   const auto outcomes = run_study(study, {.folder = folder,
                                           .program = std::filesystem::read_symlink("/proc/self/exe"),
                                           .jobs = jobs,
@@ -78,11 +83,13 @@ void ablate(const AblateArguments& arguments) {
   } else if (!arguments.quiet) {
     std::cout << "\n" << study.question << "\n\n" << terminal_table(summarise(study, outcomes)) << "\n";
     for (const auto& sentence : fairness(study, outcomes)) std::cout << sentence << "\n";
-    std::cout << "\nin " << folder.string() << ": report.md, results.csv (a line an arm), runs.csv (a line a run), and a folder for each run\n";
+    std::cout << "\nin " << folder.string()
+              << ": report.md, results.csv (a line an arm), runs.csv (a line a run), and a folder for each run\n";
   }
   if (stop_signal() != 0) throw ExitWith{128 + stop_signal()};
   for (const auto& outcome : outcomes) {
-    if (outcome.record.status == RunStatus::kFailed || outcome.record.status == RunStatus::kInterrupted) throw ExitWith{3};
+    if (outcome.record.status == RunStatus::kFailed || outcome.record.status == RunStatus::kInterrupted)
+      throw ExitWith{3};
   }
 }
 
@@ -91,11 +98,15 @@ void ablate(const AblateArguments& arguments) {
 void add_ablate_command(CLI::App& app) {
   auto arguments = std::make_shared<AblateArguments>();
   auto* command = app.add_subcommand("ablate", "Run a study: every arm, every swept value, every seed");
-  command->add_option("file", arguments->file, "study file (YAML), or a name such as studies/norm_position.yaml")->required();
-  command->add_option("--set", arguments->sets, "override of the base, as in --set train.steps=50; may be repeated")->allow_extra_args(false);
+  command->add_option("file", arguments->file, "study file (YAML), or a name such as studies/norm_position.yaml")
+      ->required();
+  command->add_option("--set", arguments->sets, "override of the base, as in --set train.steps=50; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--out", arguments->out, "folder of the study (runs/<name>); finished runs in it are kept");
-  command->add_option("--jobs", arguments->jobs, "runs at a time; the cores are shared among them")->check(CLI::PositiveNumber);
-  command->add_flag("--dry-run", arguments->dry_run, "show every run, what differs and how long it will take; run nothing");
+  command->add_option("--jobs", arguments->jobs, "runs at a time; the cores are shared among them")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "show every run, what differs and how long it will take; run nothing");
   command->add_flag("--fail-fast", arguments->fail_fast, "stop at the first run that fails");
   command->add_flag("--quiet", arguments->quiet, "say nothing but errors");
   command->add_flag("--json", arguments->json, "print every run's record as JSON on standard output");

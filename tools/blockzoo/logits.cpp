@@ -37,13 +37,15 @@ at::Tensor read_tokens(const std::string& path, int64_t vocabulary) {
       int64_t id = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
       if (error != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary)
-        throw std::runtime_error(fmt::format("{}:{}: '{}' is not a token id; ids run from 0 to {}", path, line_number, word, vocabulary - 1));
+        throw std::runtime_error(fmt::format("{}:{}: '{}' is not a token id; ids run from 0 to {}", path, line_number,
+                                             word, vocabulary - 1));
       ids.push_back(id);
     }
     if (count == 0) continue;
     if (sequences++ == 0) length = count;
     if (count != length)
-      throw std::runtime_error(fmt::format("{}:{}: {} ids, but the first sequence has {}; all must have one length", path, line_number, count, length));
+      throw std::runtime_error(fmt::format("{}:{}: {} ids, but the first sequence has {}; all must have one length",
+                                           path, line_number, count, length));
   }
   if (sequences == 0) throw std::runtime_error(path + ": no token ids");
   return at::tensor(ids, at::kLong).view({sequences, length});
@@ -55,12 +57,14 @@ void write_logits(const LogitsArguments& arguments) {
   load_weights(*model, std::filesystem::path(arguments.weights));
   const auto tokens = read_tokens(arguments.tokens, config.model.vocabulary);
   if (tokens.size(1) > config.model.context)
-    throw std::runtime_error(fmt::format("{}: sequences of {} ids are longer than the model's context, {}", arguments.tokens, tokens.size(1), config.model.context));
+    throw std::runtime_error(fmt::format("{}: sequences of {} ids are longer than the model's context, {}",
+                                         arguments.tokens, tokens.size(1), config.model.context));
   const at::NoGradGuard no_grad;
   model->eval();
   const auto logits = model(tokens).to(at::kFloat);
   save_npy(arguments.out, logits);
-  std::cout << fmt::format("{}: float32 logits [{}, {}, {}]\n", arguments.out, logits.size(0), logits.size(1), logits.size(2));
+  std::cout << fmt::format("{}: float32 logits [{}, {}, {}]\n", arguments.out, logits.size(0), logits.size(1),
+                           logits.size(2));
 }
 
 }  // namespace
@@ -69,11 +73,15 @@ void add_logits_command(CLI::App& app) {
   auto arguments = std::make_shared<LogitsArguments>();
   auto* command = app.add_subcommand("logits", "Write a model's logits for given token ids");
   command->add_option("--model", arguments->model, "run file whose model: section is built")->required();
-  command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")->allow_extra_args(false);
+  command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--weights", arguments->weights, "safetensors file under this zoo's parameter names")->required();
-  command->add_option("--tokens", arguments->tokens, "text file of ids, separated by blanks, one sequence a line")->required();
+  command->add_option("--tokens", arguments->tokens, "text file of ids, separated by blanks, one sequence a line")
+      ->required();
   command->add_option("--out", arguments->out, "NumPy file to write: float32 [sequences, T, V]")->required();
-  command->footer("Example: blockzoo logits --model run/config.yaml --weights run/checkpoints/step_00000200/weights.safetensors --tokens ids.txt --out logits.npy");
+  command->footer(
+      "Example: blockzoo logits --model run/config.yaml --weights run/checkpoints/step_00000200/weights.safetensors "
+      "--tokens ids.txt --out logits.npy");
   command->callback([arguments] { write_logits(*arguments); });
 }
 

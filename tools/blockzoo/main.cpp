@@ -26,8 +26,8 @@ Exit codes: 0 done, 1 an error, 2 a config is wrong, 3 a run failed or diverged,
 
 std::string version() {
   const auto& build = blockzoo::build_info();
-  return fmt::format("blockzoo {} (commit {}, {}, {}, LibTorch {})", build.version, build.commit, build.compiler, build.build_type,
-                     build.libtorch);
+  return fmt::format("blockzoo {} (commit {}, {}, {}, LibTorch {})", build.version, build.commit, build.compiler,
+                     build.build_type, build.libtorch);
 }
 
 /// Freed memory stays in the process: training asks for the same sizes again at every step.

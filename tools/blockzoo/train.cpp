@@ -24,15 +24,16 @@ void train(const TrainArguments& arguments) {
   auto config = load_run_config(arguments.file, arguments.sets);
   if (arguments.threads > 0) config.train.threads = arguments.threads;
   const auto stem = std::filesystem::path(arguments.file).stem();
-  const RunOptions options{.folder = arguments.out.empty() ? std::filesystem::path("runs") / stem : std::filesystem::path(arguments.out),
-                           .existing = arguments.resume ? Existing::kResume : Existing::kRefuse,
-                           .talk = arguments.quiet ? Talk::kQuiet : Talk::kNormal};
+  const RunOptions options{
+      .folder = arguments.out.empty() ? std::filesystem::path("runs") / stem : std::filesystem::path(arguments.out),
+      .existing = arguments.resume ? Existing::kResume : Existing::kRefuse,
+      .talk = arguments.quiet ? Talk::kQuiet : Talk::kNormal};
   const auto record = run_training(config, options);
   if (arguments.json) {
     std::cout << to_json(record);
   } else if (!arguments.quiet) {
-    std::cout << fmt::format("{} after {} steps, {} tokens, {}; {:.0f} tokens/s\n", name_of(record.status), record.step, record.tokens,
-                             spoken_time(record.train_s), record.tokens_per_s());
+    std::cout << fmt::format("{} after {} steps, {} tokens, {}; {:.0f} tokens/s\n", name_of(record.status), record.step,
+                             record.tokens, spoken_time(record.train_s), record.tokens_per_s());
     if (record.validation) std::cout << describe(*record.validation) << "\n";
     std::cout << "in " << options.folder.string() << ": config.yaml, run.json, metrics.jsonl, checkpoints/\n";
   }
@@ -46,7 +47,8 @@ void add_train_command(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
   auto* command = app.add_subcommand("train", "Train one run");
   command->add_option("file", arguments->file, "run file (YAML), or a name such as models/tiny.yaml")->required();
-  command->add_option("--set", arguments->sets, "override, as in --set train.steps=500; may be repeated")->allow_extra_args(false);
+  command->add_option("--set", arguments->sets, "override, as in --set train.steps=500; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--out", arguments->out, "folder of the run (runs/<file>)");
   command->add_option("--threads", arguments->threads, "threads, instead of train.threads")->check(CLI::PositiveNumber);
   command->add_flag("--resume", arguments->resume, "go on with the run in the folder, if there is one");

@@ -22,8 +22,7 @@ struct Bound {
 inline constexpr Bound positive{.low = 0, .low_included = false, .allowed = "a number above 0"};
 inline constexpr Bound not_negative{.low = 0, .allowed = "0 or more"};
 inline constexpr Bound dropout_rate{.low = 0, .high = 1, .high_included = false, .allowed = "0 or more and below 1"};
-inline constexpr Bound fraction{
-    .low = 0, .high = 1, .low_included = false, .allowed = "above 0 and at most 1"};
+inline constexpr Bound fraction{.low = 0, .high = 1, .low_included = false, .allowed = "above 0 and at most 1"};
 
 /// Sizes of tensors: two of them multiply to a number of elements that 64 bits hold.
 inline constexpr Bound tensor_size{.low = 1, .high = 1 << 24, .allowed = "from 1 to 16777216"};
@@ -41,7 +40,9 @@ struct AnyVisitor {
 /// Optional: `static void rules(const auto& self, auto& expect)` calls expect(condition, "key", "what is wrong; what is
 /// allowed") and runs once all fields are valid.
 template <class T>
-concept HasFields = requires(T& config, AnyVisitor& visit) { T::fields(config, visit); };
+concept HasFields = requires(T& config, AnyVisitor& visit) {
+  T::fields(config, visit);
+};
 
 /// One variant of a family: a config struct with the `kind` that YAML spells.
 template <class T>

@@ -20,8 +20,8 @@ constexpr uint64_t mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// A seed for one named purpose: seed_for(seed, "dropout", step). The factor keeps seed and index apart: without it seed 1
-/// at index 0 would be seed 2 at index 1.
+/// A seed for one named purpose: seed_for(seed, "dropout", step). The factor keeps seed and index apart: without it
+/// seed 1 at index 0 would be seed 2 at index 1.
 constexpr uint64_t seed_for(uint64_t seed, std::string_view purpose, uint64_t index = 0) {
   return mix(mix(seed * 0xd6e8feb86659fd93ULL) ^ hash_bytes(purpose) ^ mix(index + 1));
 }

@@ -9,7 +9,9 @@ namespace blockzoo {
 
 /// An enum whose spellings stand in one table: `constexpr auto names(Enum)` beside it returns pairs (value, spelling).
 template <class T>
-concept NamedEnum = std::is_enum_v<T> && requires(T value) { names(value); };
+concept NamedEnum = std::is_enum_v<T> && requires(T value) {
+  names(value);
+};
 
 /// What lists and documents say of an enum value. Optional: `constexpr ValueNote about(Enum)` beside names().
 struct ValueNote {

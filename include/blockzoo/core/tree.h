@@ -48,8 +48,8 @@ Tree load_yaml(const std::filesystem::path& path);
 /// Block style, readable by any YAML 1.1 or 1.2 reader, and by parse_yaml to an equal tree.
 std::string write_yaml(const Tree& tree);
 
-/// `patch` over `base`: maps merge key by key, but a map whose `kind` changes is replaced whole, so that the settings of
-/// the old variant cannot leak (a base without a `kind` has not said which variant it sets, and keeps its keys).
+/// `patch` over `base`: maps merge key by key, but a map whose `kind` changes is replaced whole, so that the settings
+/// of the old variant cannot leak (a base without a `kind` has not said which variant it sets, and keeps its keys).
 /// Everything else is replaced.
 Tree overlay(const Tree& base, const Tree& patch);
 

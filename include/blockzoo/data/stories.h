@@ -16,7 +16,7 @@ namespace blockzoo {
 /// before: the loss there shows what attention does. The two names of a story never share their first letter, and one
 /// pair of names in sixteen is kept for validation, so no story is in both parts; both draw from the same names.
 /// The text depends on the seed and the story's index only, and is the same on every machine. The choices in
-/// it hold 0.134 nats a byte on average, which is the least loss that a model can reach.
+/// it hold 0.134 nats per byte on average, which is the least loss that a model can reach.
 struct StoriesConfig {
   static constexpr std::string_view kind = "stories";
   static constexpr std::string_view summary = "generated stories with recurring invented names; no download";

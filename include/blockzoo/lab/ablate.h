@@ -21,15 +21,15 @@ struct AblateOptions {
 /// What became of one planned run.
 struct RunOutcome {
   std::filesystem::path folder;
-  RunRecord record;  // status failed, with its reason, when there is none on disk
+  RunRecord record;      // status failed, with its reason, when there is none on disk
   bool skipped = false;  // it was there already
 };
 
 /// Trains every run of a study that is not done, each in a process of its own, so that a crash costs one run. Finished
 /// and diverged runs with the same identity are kept; half-done ones go on from their checkpoint; a folder that holds a
 /// run of another config is set aside. Writes study.json, which says what belongs to the study.
-/// Returns one outcome for each planned run, in order; runs that a stop signal or fail_fast prevented are `interrupted`.
-/// Errors: RunLocked when another process is at this study; std::system_error about files.
+/// Returns one outcome for each planned run, in order; runs that a stop signal or fail_fast prevented are
+/// `interrupted`. Errors: RunLocked when another process is at this study; std::system_error about files.
 std::vector<RunOutcome> run_study(const Study& study, const AblateOptions& options);
 
 /// Default of --jobs: as many as there are cores, up to the number of runs.

@@ -17,7 +17,7 @@ struct Spread {
 };
 Spread spread_of(const std::vector<double>& values);
 
-/// The runs of one arm at one point of the sweep, over its seeds. Losses are of finished runs only, nats a token.
+/// The runs of one arm at one point of the sweep, over its seeds. Losses are of finished runs only, nats per token.
 struct SummaryRow {
   std::string arm;
   std::vector<SweepValue> sweep;

@@ -26,10 +26,12 @@ struct StudyConfig {
     visit("base", self.base, "path of a run file, or a run config written here");
     visit("arms", self.arms, "name of each arm, and what differs from the base; {} is the base itself");
     visit("sweep", self.sweep, "dotted path: list of values; every combination is run for every arm");
-    visit("seeds", self.seeds, not_negative, "each run is repeated with these; a seed sets start values, dropout and data order");
+    visit("seeds", self.seeds, not_negative,
+          "each run is repeated with these; a seed sets start values, dropout and data order");
   }
   static void rules(const auto& self, auto& expect) {
-    expect(self.arms.is_map() && !self.arms.entries.empty(), "arms", "must name at least one arm, as in {pre_norm: {}}");
+    expect(self.arms.is_map() && !self.arms.entries.empty(), "arms",
+           "must name at least one arm, as in {pre_norm: {}}");
     expect(self.base.is_map() || self.base.is_scalar(), "base", "must be the path of a run file or a map");
     expect(!self.seeds.empty(), "seeds", "must hold at least one seed");
   }

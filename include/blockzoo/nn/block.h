@@ -27,7 +27,9 @@ struct BlockConfig {
   }
 };
 
-inline Block make_block(const BlockConfig& block, const Dims& dims) { return make<BlockImpl>(block.layout, block, dims); }
+inline Block make_block(const BlockConfig& block, const Dims& dims) {
+  return make<BlockImpl>(block.layout, block, dims);
+}
 
 /// What the block's position encoding must know about its attention.
 PositionDims position_dims(const BlockConfig& block, const Dims& dims);

@@ -78,8 +78,8 @@ struct InitConfig {
   }
 };
 
-/// Draws every parameter of a Linear or an Embedding below `model`. Each has a generator of its own, seeded by (seed, its
-/// name), so a parameter that two models share starts equal in both. Drawn on the CPU in float32.
+/// Draws every parameter of a Linear or an Embedding below `model`. Each has a generator of its own, seeded by (seed,
+/// its name), so a parameter that two models share starts equal in both. Drawn on the CPU in float32.
 void initialise(torch::nn::Module& model, const InitConfig& init, int64_t layers, uint64_t seed);
 
 }  // namespace blockzoo

@@ -13,8 +13,10 @@ namespace blockzoo {
 /// A decoder-only transformer built from a config:
 ///   x = dropout(norm_e(position(scale * E[token])));  x = block_l(x) for each layer;  logits = cap(s * W norm_f(x)).
 /// Shapes:     tokens [B, T] (int64) -> logits [B, T, V].
-/// Parameters: embedding.weight [V, E]; embedding_projection.weight [D, E] and head_projection.weight [E, D] when E is not
-///             D; embedding_norm, position, blocks.N, final_norm; head.weight [V, E] unless tied; head_bias [V] when on.
+/// Parameters: embedding.weight [V, E]; embedding_projection.weight [D, E] and head_projection.weight [E, D] when E is
+/// not
+///             D; embedding_norm, position, blocks.N, final_norm; head.weight [V, E] unless tied; head_bias [V] when
+///             on.
 /// Errors:     ConfigError when the config does not fit together; sequences longer than the context.
 class ModelImpl final : public torch::nn::Module {
  public:

@@ -50,7 +50,8 @@ struct ModelConfig {
     visit("width", self.width, tensor_size, "model width D");
     visit("layers", self.layers, layer_count, "blocks in the stack");
     visit("context", self.context, tensor_size, "longest sequence, tokens");
-    visit("embedding_width", self.embedding_width, tensor_size, "width of the token table; auto is width; else projections stand between (OPT-350M)");
+    visit("embedding_width", self.embedding_width, tensor_size,
+          "width of the token table; auto is width; else projections stand between (OPT-350M)");
     visit("embedding_scale", self.embedding_scale, "factor of the token embedding");
     visit("embedding_norm", self.embedding_norm, "norm after the embedding (BLOOM)");
     visit("embedding_dropout", self.embedding_dropout, dropout_rate, "share of the embedding dropped in training");

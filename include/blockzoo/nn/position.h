@@ -13,8 +13,8 @@
 namespace blockzoo {
 
 /// Every position encoding in the zoo; the first is the default. A new one is added to this list.
-using PositionConfig = std::variant<RopePositionConfig, NoPositionConfig, LearnedPositionConfig, SinusoidalPositionConfig,
-                                    AlibiPositionConfig, RelativeBiasPositionConfig>;
+using PositionConfig = std::variant<RopePositionConfig, NoPositionConfig, LearnedPositionConfig,
+                                    SinusoidalPositionConfig, AlibiPositionConfig, RelativeBiasPositionConfig>;
 
 inline Position make_position(const PositionConfig& config, const PositionDims& dims) {
   return make<PositionImpl>(config, dims);

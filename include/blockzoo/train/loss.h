@@ -19,10 +19,10 @@ struct LossConfig {
 
 /// Sums over the counted tokens, so that micro-batches of different counts add up to one large batch exactly.
 struct LossSums {
-  Tensor cross_entropy;    // sum of log Z - logit[target], nats, with gradient
-  Tensor z;                // sum of log(Z)^2; undefined unless asked for
-  Tensor token_losses;     // [B, T], nats, zero where not counted; no gradient
-  int64_t tokens = 0;      // counted
+  Tensor cross_entropy;  // sum of log Z - logit[target], nats, with gradient
+  Tensor z;              // sum of log(Z)^2; undefined unless asked for
+  Tensor token_losses;   // [B, T], nats, zero where not counted; no gradient
+  int64_t tokens = 0;    // counted
 };
 
 /// log Z = logsumexp(logits). Shapes: logits [B, T, V], targets [B, T].

@@ -63,7 +63,8 @@ class Adamw {
  public:
   Adamw(const AdamwConfig& config, torch::nn::Module& model);
 
-  /// Scales all gradients so that their joint Euclidean norm is at most `limit` (0: leaves them). Returns the norm before.
+  /// Scales all gradients so that their joint Euclidean norm is at most `limit` (0: leaves them). Returns the norm
+  /// before.
   double clip(double limit);
 
   /// One update at lr * factor. Every parameter must have a gradient.

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
-
-#include <c10/core/Device.h>
-#include <c10/core/ScalarType.h>
 
 namespace blockzoo {
 
@@ -17,8 +17,8 @@ constexpr auto names(Precision) {
   return std::to_array<std::pair<Precision, std::string_view>>({{kFloat32, "float32"}, {kBfloat16, "bfloat16"}});
 }
 
-/// Autocast while it lives, as `precision` says. Its cache of converted weights is cleared at the end, also on exceptions,
-/// so that the next use sees changed weights; what was set before comes back.
+/// Autocast while it lives, as `precision` says. Its cache of converted weights is cleared at the end, also on
+/// exceptions, so that the next use sees changed weights; what was set before comes back.
 class AutocastScope {
  public:
   AutocastScope(Precision precision, c10::Device device);

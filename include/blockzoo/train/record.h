@@ -45,7 +45,7 @@ struct RunRecord {
   std::string data_hash;
   std::string batches_hash;  // of all batches that were trained on
   std::string validation_hash;
-  double first_loss = 0;  // nats a token
+  double first_loss = 0;  // nats per token
   std::map<std::string, double> first_gradient_norms;
   std::optional<EvalResult> validation;       // at the end
   std::optional<EvalResult> best_validation;  // of all that were taken

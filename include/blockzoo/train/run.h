@@ -17,8 +17,8 @@ struct RunOptions {
 };
 
 /// Trains one run in its folder: config.yaml (resolved, every default), run.json, metrics.jsonl, checkpoints/.
-/// Ends as finished, diverged, or, after SIGINT or SIGTERM, interrupted with a checkpoint; resuming goes on bit for bit.
-/// Errors: RunLocked when another process is at it; anything else is thrown after it is in the record as failed.
+/// Ends as finished, diverged, or, after SIGINT or SIGTERM, interrupted with a checkpoint; resuming goes on bit for
+/// bit. Errors: RunLocked when another process is at it; anything else is thrown after it is in the record as failed.
 RunRecord run_training(const RunConfig& config, const RunOptions& options);
 
 /// Threads that `choice` means on this machine: the cores that this process may use, when it is absent.

@@ -22,8 +22,8 @@ constexpr auto names(DeviceChoice) {
   return std::to_array<std::pair<DeviceChoice, std::string_view>>({{kAuto, "auto"}, {kCpu, "cpu"}, {kCuda, "cuda"}});
 }
 
-/// How a model is trained. A run ends as diverged when a loss or gradient is not finite, or when the loss stays more than
-/// `divergence_nats` above that of the first step for ten steps in a row.
+/// How a model is trained. A run ends as diverged when a loss or gradient is not finite, or when the loss stays more
+/// than `divergence_nats` above that of the first step for ten steps in a row.
 struct TrainConfig {
   int64_t steps = 200;
   int64_t batch = 16;
@@ -49,7 +49,8 @@ struct TrainConfig {
     visit("schedule", self.schedule, "learning rate over time");
     visit("loss", self.loss, "terms beside the cross entropy");
     visit("clip", self.clip, not_negative, "largest joint norm of the gradients; 0 means off");
-    visit("divergence_nats", self.divergence_nats, positive, "a loss this far above the first for ten steps is a divergence");
+    visit("divergence_nats", self.divergence_nats, positive,
+          "a loss this far above the first for ten steps is a divergence");
     visit("precision", self.precision, "float32, or bfloat16 products with float32 weights");
     visit("device", self.device, "auto takes CUDA where there is one");
     visit("threads", self.threads, positive, "auto is the cores that this process may use");
@@ -59,8 +60,10 @@ struct TrainConfig {
     visit("keep", self.keep, positive, "checkpoints kept, the newest");
   }
   static void rules(const auto& self, auto& expect) {
-    expect(self.batch % self.accumulation == 0, "accumulation", "must divide batch, which is " + std::to_string(self.batch));
-    expect(warmup_of(self.schedule) <= self.steps, "schedule.warmup", "is above steps, which is " + std::to_string(self.steps));
+    expect(self.batch % self.accumulation == 0, "accumulation",
+           "must divide batch, which is " + std::to_string(self.batch));
+    expect(warmup_of(self.schedule) <= self.steps, "schedule.warmup",
+           "is above steps, which is " + std::to_string(self.steps));
   }
 };
 
@@ -79,8 +82,9 @@ struct RunConfig {
   }
   static void rules(const auto& self, auto& expect) {
     const auto needed = vocabulary_size(self.data.corpus);
-    expect(self.model.vocabulary >= needed, "model.vocabulary",
-           "is " + std::to_string(self.model.vocabulary) + ", but the data has ids up to " + std::to_string(needed - 1));
+    expect(
+        self.model.vocabulary >= needed, "model.vocabulary",
+        "is " + std::to_string(self.model.vocabulary) + ", but the data has ids up to " + std::to_string(needed - 1));
   }
 };
 

@@ -20,7 +20,9 @@ struct ConstantSchedule {
 
   int64_t warmup = 0;
 
-  static void fields(auto& self, auto& visit) { visit("warmup", self.warmup, not_negative, "updates of linear warm-up"); }
+  static void fields(auto& self, auto& visit) {
+    visit("warmup", self.warmup, not_negative, "updates of linear warm-up");
+  }
   double after_warmup(double progress, int64_t step, int64_t steps) const;
 };
 
@@ -80,7 +82,9 @@ struct InverseSqrtSchedule {
 
   int64_t warmup = 0;
 
-  static void fields(auto& self, auto& visit) { visit("warmup", self.warmup, not_negative, "updates of linear warm-up"); }
+  static void fields(auto& self, auto& visit) {
+    visit("warmup", self.warmup, not_negative, "updates of linear warm-up");
+  }
   double after_warmup(double progress, int64_t step, int64_t steps) const;
 };
 

@@ -15,14 +15,14 @@ namespace blockzoo {
 /// What one update did.
 struct StepResult {
   int64_t step = 0;  // updates done, this one included
-  double loss = 0;   // cross entropy before the update, nats a token
+  double loss = 0;   // cross entropy before the update, nats per token
   double z = 0;      // mean log(Z)^2; 0 unless z_loss is on
   double lr = 0;
   double gradient_norm = 0;  // before clipping
   bool finite = true;        // false: nothing was updated
 };
 
-/// Mean losses over the validation windows, nats a token. The two parts are absent where the corpus marks no names.
+/// Mean losses over the validation windows, nats per token. The two parts are absent where the corpus marks no names.
 struct EvalResult {
   double loss = 0;
   std::optional<double> bits_per_byte;
@@ -31,7 +31,8 @@ struct EvalResult {
 };
 
 /// A model in training: one update after the other, the same for every arm. No files, no clocks.
-/// Dropout of step s draws from a generator seeded by (seed, s), so a session that was put back at a step goes on exactly.
+/// Dropout of step s draws from a generator seeded by (seed, s), so a session that was put back at a step goes on
+/// exactly.
 class Session {
  public:
   /// Opens the data, builds the model and draws its start values.

@@ -59,8 +59,8 @@ Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto down = key_value_down_(x).split_with_sizes({latent_, rotary_}, -1);
   const auto up = key_value_up_(key_value_norm_(down[0])).unflatten(-1, {config_.heads, still_ + value_});
   const auto kv = up.split_with_sizes({still_, value_}, -1);
-  const auto shared_key = position.rotate(down[1].unsqueeze(2), context.first);                         // [B, T, 1, Kr]
-  const auto query = at::cat({q[0], position.rotate(q[1], context.first)}, -1);                         // [B, T, H, Kn + Kr]
+  const auto shared_key = position.rotate(down[1].unsqueeze(2), context.first);  // [B, T, 1, Kr]
+  const auto query = at::cat({q[0], position.rotate(q[1], context.first)}, -1);  // [B, T, H, Kn + Kr]
   const auto key = at::cat({kv[0], shared_key.expand({-1, -1, config_.heads, -1}).to(kv[0].dtype())}, -1);  // the same
   const auto y = attend(query, key, kv[1],
                         {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_))),

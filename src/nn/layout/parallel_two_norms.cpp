@@ -6,7 +6,8 @@
 
 namespace blockzoo {
 
-ParallelTwoNormsBlockImpl::ParallelTwoNormsBlockImpl(const ParallelTwoNormsConfig&, const BlockConfig& block, const Dims& dims)
+ParallelTwoNormsBlockImpl::ParallelTwoNormsBlockImpl(const ParallelTwoNormsConfig&, const BlockConfig& block,
+                                                     const Dims& dims)
     : BlockImpl(block),
       attention_norm_(register_module("attention_norm", make_norm(block.norm, {dims.model}))),
       ffn_norm_(register_module("ffn_norm", make_norm(block.norm, {dims.model}))),

@@ -11,8 +11,8 @@ LearnedPositionImpl::LearnedPositionImpl(const LearnedPositionConfig& config, co
 Tensor LearnedPositionImpl::embed(const Tensor& x, int64_t first) const {
   const auto start = unused_rows_ + first;
   const auto& table = table_->weight;
-  TORCH_CHECK(start + x.size(1) <= table.size(0), "[learned] positions up to ", first + x.size(1), " are asked for, but there are ",
-              table.size(0) - unused_rows_);
+  TORCH_CHECK(start + x.size(1) <= table.size(0), "[learned] positions up to ", first + x.size(1),
+              " are asked for, but there are ", table.size(0) - unused_rows_);
   return x + table.slice(0, start, start + x.size(1));
 }
 

@@ -54,7 +54,8 @@ RopePositionImpl::RopePositionImpl(const RopePositionConfig& config, const Posit
 
 Tensor RopePositionImpl::rotate(const Tensor& x, int64_t first) const {
   const auto last = first + x.size(1);
-  TORCH_CHECK(last <= cosine_.size(0), "[rope] positions up to ", last, " are asked for, but there are ", cosine_.size(0));
+  TORCH_CHECK(last <= cosine_.size(0), "[rope] positions up to ", last, " are asked for, but there are ",
+              cosine_.size(0));
   TORCH_CHECK(x.size(-1) >= channels_, "[rope] heads must be at least ", channels_, " wide, got x ", x.sizes());
   const auto cosine = cosine_.slice(0, first, last);
   const auto sine = sine_.slice(0, first, last);
@@ -65,7 +66,8 @@ Tensor RopePositionImpl::rotate(const Tensor& x, int64_t first) const {
   const int64_t pair_dim = half ? -2 : -1;
   const auto a = pairs.select(pair_dim, 0);  // [B, T, heads, R/2]
   const auto b = pairs.select(pair_dim, 1);
-  const auto turned = at::stack({a * cosine - b * sine, a * sine + b * cosine}, pair_dim).flatten(-2).to(x.scalar_type());
+  const auto turned =
+      at::stack({a * cosine - b * sine, a * sine + b * cosine}, pair_dim).flatten(-2).to(x.scalar_type());
   return rest.size(-1) == 0 ? turned : at::cat({turned, rest}, -1);
 }
 

@@ -25,8 +25,8 @@ struct Scaler {
     const auto original = static_cast<double>(s.original_context);
     for (auto& radians : out.radians) {
       const double turns = original * radians / (2 * pi);  // within the original context
-      const double kept = std::clamp(
-          (turns - s.low_frequency_factor) / (s.high_frequency_factor - s.low_frequency_factor), 0.0, 1.0);
+      const double kept =
+          std::clamp((turns - s.low_frequency_factor) / (s.high_frequency_factor - s.low_frequency_factor), 0.0, 1.0);
       radians = kept * radians + (1 - kept) * radians / s.factor;
     }
   }

@@ -10,12 +10,14 @@ namespace blockzoo {
 
 /// Multi-head latent attention (MLA). Keys and values come from one latent vector c = norm(W_dkv x); a further key of
 /// rope_width channels, one for all heads, carries the rotation:
-///   [k_h, v_h] = W_ukv c,  k = [k_h, rotate(k_r)],  q = [q_h, rotate(q_hr)],  scale = 1 / sqrt(nope_width + rope_width).
+///   [k_h, v_h] = W_ukv c,  k = [k_h, rotate(k_r)],  q = [q_h, rotate(q_hr)],  scale = 1 / sqrt(nope_width +
+///   rope_width).
 /// Source: DeepSeek-AI 2024, arXiv:2405.04434.
 struct LatentAttentionConfig {
   using Impl = class LatentAttentionImpl;
   static constexpr std::string_view kind = "latent";
-  static constexpr std::string_view summary = "keys and values from one latent vector, a shared rotary key beside it (MLA)";
+  static constexpr std::string_view summary =
+      "keys and values from one latent vector, a shared rotary key beside it (MLA)";
   static constexpr std::string_view source = "DeepSeek-AI 2024, arXiv:2405.04434";
 
   int64_t heads = 8;
@@ -33,10 +35,13 @@ struct LatentAttentionConfig {
 
   static void fields(auto& self, auto& visit) {
     visit("heads", self.heads, tensor_size, "query heads H");
-    visit("query_rank", self.query_rank, tensor_size_or_none, "width of the queries' latent; 0 means queries come straight from x");
-    visit("key_value_rank", self.key_value_rank, tensor_size, "width of the keys' and values' latent; auto is width / 4");
+    visit("query_rank", self.query_rank, tensor_size_or_none,
+          "width of the queries' latent; 0 means queries come straight from x");
+    visit("key_value_rank", self.key_value_rank, tensor_size,
+          "width of the keys' and values' latent; auto is width / 4");
     visit("nope_width", self.nope_width, tensor_size, "channels of a head without rotation; auto is width / heads");
-    visit("rope_width", self.rope_width, tensor_size, "channels of a head with rotation; auto is half of nope_width, made even");
+    visit("rope_width", self.rope_width, tensor_size,
+          "channels of a head with rotation; auto is half of nope_width, made even");
     visit("value_width", self.value_width, tensor_size, "channels of a value head; auto is width / heads");
     visit("latent_norm", self.latent_norm, "norm of the latent vectors");
     visit("window", self.window, not_negative, "keys a query sees, itself included; 0 means all before it");

@@ -10,7 +10,8 @@ namespace blockzoo {
 struct GluConfig : HiddenWidth {
   using Impl = class GluImpl;
   static constexpr std::string_view kind = "glu";
-  static constexpr std::string_view summary = "y = W_down (f(W_gate x) * W_up x); silu: SwiGLU, gelu: GeGLU, relu: ReGLU";
+  static constexpr std::string_view summary =
+      "y = W_down (f(W_gate x) * W_up x); silu: SwiGLU, gelu: GeGLU, relu: ReGLU";
   static constexpr std::string_view source = "Shazeer 2020, arXiv:2002.05202";
   static constexpr double default_ratio = 8.0 / 3.0;
 

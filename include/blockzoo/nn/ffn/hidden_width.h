@@ -25,7 +25,8 @@ struct HiddenWidth {
   int64_t multiple_of = 1;
   Rounding rounding = Rounding::kUp;
 
-  static constexpr Bound ratio_range{.low = 0, .high = 1024, .low_included = false, .allowed = "above 0 and at most 1024"};
+  static constexpr Bound ratio_range{
+      .low = 0, .high = 1024, .low_included = false, .allowed = "above 0 and at most 1024"};
 
   static void fields(auto& self, auto& visit) {
     visit("hidden", self.hidden, tensor_size, "hidden width F; auto takes it from ratio");

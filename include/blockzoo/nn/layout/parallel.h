@@ -11,7 +11,8 @@ struct ParallelConfig {
   using Impl = class ParallelBlockImpl;
   static constexpr std::string_view kind = "parallel";
   static constexpr std::string_view summary = "y = x + attention(norm(x)) + ffn(norm(x)), one norm";
-  static constexpr std::string_view source = "Wang and Komatsuzaki 2021 (GPT-J); Chowdhery et al. 2022, arXiv:2204.02311";
+  static constexpr std::string_view source =
+      "Wang and Komatsuzaki 2021 (GPT-J); Chowdhery et al. 2022, arXiv:2204.02311";
   static void fields(auto&, auto&) {}
 };
 

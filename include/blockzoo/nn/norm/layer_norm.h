@@ -24,7 +24,8 @@ struct LayerNormConfig {
     visit("unit_offset", self.unit_offset, "store g - 1, as Nemotron-4 does (arXiv:2402.16819)");
   }
   static void rules(const auto& self, auto& expect) {
-    expect(self.gain || !self.unit_offset, "unit_offset", "has no effect when gain is off; set gain: true or leave it out");
+    expect(self.gain || !self.unit_offset, "unit_offset",
+           "has no effect when gain is off; set gain: true or leave it out");
   }
 };
 

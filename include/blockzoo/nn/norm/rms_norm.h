@@ -23,7 +23,8 @@ struct RmsNormConfig {
     visit("unit_offset", self.unit_offset, "store g - 1, as Gemma does (arXiv:2403.08295)");
   }
   static void rules(const auto& self, auto& expect) {
-    expect(self.gain || !self.unit_offset, "unit_offset", "has no effect when gain is off; set gain: true or leave it out");
+    expect(self.gain || !self.unit_offset, "unit_offset",
+           "has no effect when gain is off; set gain: true or leave it out");
   }
 };
 

@@ -12,7 +12,8 @@ namespace blockzoo {
 struct RelativeBiasPositionConfig {
   using Impl = class RelativeBiasPositionImpl;
   static constexpr std::string_view kind = "relative_bias";
-  static constexpr std::string_view summary = "table[bucket(i - j), h] added to the scores, one learned table for all layers";
+  static constexpr std::string_view summary =
+      "table[bucket(i - j), h] added to the scores, one learned table for all layers";
   static constexpr std::string_view source = "Raffel et al. 2019, arXiv:1910.10683";
   static constexpr bool acts_on_embedding = false;
 

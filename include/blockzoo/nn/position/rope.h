@@ -18,8 +18,8 @@ constexpr auto names(RopePairing) {
 
 /// Rotary positions: pair i of a query or key at position t turns by t * theta^(-2i/R), so that scores depend on
 /// distances only.
-/// Source: Su et al. 2021, arXiv:2104.09864. Partial rotation: GPT-J (Wang and Komatsuzaki 2021). p-RoPE: Barbero et al.
-/// 2024, arXiv:2410.06205.
+/// Source: Su et al. 2021, arXiv:2104.09864. Partial rotation: GPT-J (Wang and Komatsuzaki 2021). p-RoPE: Barbero et
+/// al. 2024, arXiv:2410.06205.
 struct RopePositionConfig {
   using Impl = class RopePositionImpl;
   static constexpr std::string_view kind = "rope";
@@ -35,9 +35,11 @@ struct RopePositionConfig {
 
   static void fields(auto& self, auto& visit) {
     visit("theta", self.theta, positive, "base of the frequencies");
-    visit("rotary_fraction", self.rotary_fraction, fraction, "share of the head that rotates, R / K; the rest passes through");
+    visit("rotary_fraction", self.rotary_fraction, fraction,
+          "share of the head that rotates, R / K; the rest passes through");
     visit("pairing", self.pairing, "channels that turn together: half (i, i + R/2) or interleaved (2i, 2i + 1)");
-    visit("still_fraction", self.still_fraction, dropout_rate, "share of the pairs, lowest frequencies, that do not turn (p-RoPE)");
+    visit("still_fraction", self.still_fraction, dropout_rate,
+          "share of the pairs, lowest frequencies, that do not turn (p-RoPE)");
     visit("scaling", self.scaling, "stretch to a longer context");
   }
 };

@@ -44,7 +44,8 @@ struct Llama3RopeScaling {
   static void fields(auto& self, auto& visit) {
     visit("factor", self.factor, positive, "divisor of the long waves");
     visit("low_frequency_factor", self.low_frequency_factor, positive, "waves over original_context / this are long");
-    visit("high_frequency_factor", self.high_frequency_factor, positive, "waves under original_context / this are short");
+    visit("high_frequency_factor", self.high_frequency_factor, positive,
+          "waves under original_context / this are short");
     visit("original_context", self.original_context, positive, "context of the first training, tokens");
   }
   static void rules(const auto& self, auto& expect) {
@@ -56,7 +57,8 @@ struct Llama3RopeScaling {
 
 struct YarnRopeScaling {
   static constexpr std::string_view kind = "yarn";
-  static constexpr std::string_view summary = "blend of kept and divided frequencies by wavelength; cos and sin times attention_factor";
+  static constexpr std::string_view summary =
+      "blend of kept and divided frequencies by wavelength; cos and sin times attention_factor";
   static constexpr std::string_view source = "Peng et al. 2023, arXiv:2309.00071";
 
   double factor = 4;

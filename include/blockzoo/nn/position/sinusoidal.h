@@ -9,7 +9,8 @@ namespace blockzoo {
 struct SinusoidalPositionConfig {
   using Impl = class SinusoidalPositionImpl;
   static constexpr std::string_view kind = "sinusoidal";
-  static constexpr std::string_view summary = "x[t] + P[t] on the embedding, P[t, 2i] = sin(t / theta^(2i/D)), P[t, 2i+1] = cos(...)";
+  static constexpr std::string_view summary =
+      "x[t] + P[t] on the embedding, P[t, 2i] = sin(t / theta^(2i/D)), P[t, 2i+1] = cos(...)";
   static constexpr std::string_view source = "Vaswani et al. 2017, arXiv:1706.03762";
   static constexpr bool acts_on_embedding = true;
 
