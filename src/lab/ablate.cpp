@@ -45,8 +45,8 @@ class Ablation {
   std::vector<RunOutcome> run() {
     write_manifest();
     skip_what_is_done();
-    say(fmt::format("{} runs, {} done already, {} at a time, {} threads each", study_.runs.size(), done_, options_.jobs,
-                    threads_));
+    say(fmt::format("{} runs, {} done already, {} at a time, {} thread{} each", study_.runs.size(), done_, options_.jobs,
+                    threads_, threads_ == 1 ? "" : "s"));
     while (true) {
       while (static_cast<int64_t>(running_.size()) < options_.jobs && next_ < pending_.size() && !stopping_)
         start(pending_[next_++]);
