@@ -58,6 +58,7 @@ class Run {
     load_weights(*session_.model(), checkpoint.weights, found->path.string());
     session_.optimizer().load_state(checkpoint.optimizer);
     session_.set_steps_done(checkpoint.step);
+    saved_step_ = checkpoint.step;
     session_.set_batches_hash(state.at("batches_hash"));
     above_start_ = state.at("above_start");
     metrics_.emplace(folder_ / "metrics.jsonl", state.at("metrics_bytes").get<uint64_t>());
@@ -93,13 +94,18 @@ class Run {
     }
     if (session_.steps_done() == config_.train.steps) return end(RunStatus::kFinished);
     record_.message = fmt::format("stopped by signal {} after step {}", stop_signal(), session_.steps_done());
-    if (list_checkpoints(checkpoints()).empty()) save();
+    if (saved_step_ != session_.steps_done()) save();
     return end(RunStatus::kInterrupted);
   }
 
-  RunRecord fail(const std::string& reason) {
-    record_.message = reason;
-    return end(RunStatus::kFailed);
+  /// Notes the reason; a disk that cannot even take the record must not hide it.
+  void fail(const std::string& reason) noexcept {
+    try {
+      record_.message = reason;
+      end(RunStatus::kFailed);
+    } catch (const std::exception& error) {
+      progress_.note(std::string("the record could not be written: ") + error.what());
+    }
   }
 
  private:
@@ -165,6 +171,7 @@ class Run {
                      .weights = weights_of(*session_.model()),
                      .optimizer = session_.optimizer().state()},
                     config_.train.keep);
+    saved_step_ = session_.steps_done();
   }
 
   void write_record() {
@@ -189,6 +196,7 @@ class Run {
   RunRecord record_;
   std::optional<LineWriter> metrics_;
   int64_t above_start_ = 0;  // steps in a row
+  int64_t saved_step_ = -1;  // of the newest checkpoint
   int64_t timed_steps_ = 0;  // of this process
   double timed_s_ = 0;
 };
@@ -217,7 +225,9 @@ RunRecord run_training(const RunConfig& config, const RunOptions& options) {
                                ", this one is " + identity(config) + "); --out names another folder");
     if (before.status == RunStatus::kFinished || before.status == RunStatus::kDiverged) return before;
   }
-  remove_unfinished(options.folder / "checkpoints");
+  for (const auto& folder : {options.folder, options.folder / "checkpoints"}) {
+    if (std::filesystem::exists(folder)) remove_unfinished(folder);
+  }
   Run run(config, options);
   try {
     const bool resumed = existed && options.existing == Existing::kResume && run.resume();
