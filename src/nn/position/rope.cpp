@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/scalar.h"
+
 namespace blockzoo {
 namespace {
 
@@ -29,7 +31,7 @@ std::string rope_problem(const RopePositionConfig& config, int64_t width) {
   const double exact = config.rotary_fraction * static_cast<double>(width);
   const auto channels = rotary_channels(config, width);
   if (channels >= 2 && channels % 2 == 0 && std::abs(exact - static_cast<double>(channels)) < 1e-6) return "";
-  return "leaves " + std::to_string(exact) + " of " + std::to_string(width) +
+  return "leaves " + write_number(exact) + " of " + std::to_string(width) +
          " channels to rotate; it must be an even whole number of at least 2";
 }
 
