@@ -14,12 +14,16 @@ for name in ("llama", "gpt2"):
     tokens = ((ramp("tokens", [STEPS, 2, 8]) + 1) / 2 * BASE["vocabulary"]).floor().long()
     w = Weights()
     reference.model(config, w, tokens[0, :, :-1])
-    decayed = [key for key, leaf in w.leaves.items() if leaf.dim() == 2 and not key.startswith(("embedding", "position"))]
+    decayed = [
+        key for key, leaf in w.leaves.items() if leaf.dim() == 2 and not key.startswith(("embedding", "position"))
+    ]
     groups = [
         {"params": [w.leaves[key] for key in decayed], "weight_decay": SETTINGS["weight_decay"]},
         {"params": [leaf for key, leaf in w.leaves.items() if key not in decayed], "weight_decay": 0.0},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=SETTINGS["lr"], betas=(SETTINGS["beta1"], SETTINGS["beta2"]), eps=SETTINGS["eps"])
+    optimizer = torch.optim.AdamW(
+        groups, lr=SETTINGS["lr"], betas=(SETTINGS["beta1"], SETTINGS["beta2"]), eps=SETTINGS["eps"]
+    )
     losses, norms = [], []
     for batch in tokens:
         optimizer.zero_grad()
@@ -29,13 +33,15 @@ for name in ("llama", "gpt2"):
         norms.append(torch.nn.utils.clip_grad_norm_(w.leaves.values(), SETTINGS["clip"]))
         optimizer.step()
         losses.append(loss)
-    cases.append({
-        "name": name,
-        "config": config,
-        "tokens": tokens.tolist(),
-        "decayed": decayed,
-        "losses": numbers(torch.stack(losses)),
-        "gradient_norms": numbers(torch.stack(norms)),
-        "parameters": {key: numbers(leaf) for key, leaf in w.leaves.items()},
-    })
+    cases.append(
+        {
+            "name": name,
+            "config": config,
+            "tokens": tokens.tolist(),
+            "decayed": decayed,
+            "losses": numbers(torch.stack(losses)),
+            "gradient_norms": numbers(torch.stack(norms)),
+            "parameters": {key: numbers(leaf) for key, leaf in w.leaves.items()},
+        }
+    )
 write("adamw", cases, settings=SETTINGS)

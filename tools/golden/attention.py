@@ -30,7 +30,10 @@ SOFTMAX = {
         ROPE,
     ),
     "full norm": ({"heads": 4, "kv_heads": 2, "head_width": 4, "qk_norm": {"kind": "full"}}, ROPE),
-    "full norm by layer norm with bias": ({"heads": 2, "qk_norm": {"kind": "full", "norm": {"kind": "layer_norm"}}}, NONE),
+    "full norm by layer norm with bias": (
+        {"heads": 2, "qk_norm": {"kind": "full", "norm": {"kind": "layer_norm"}}},
+        NONE,
+    ),
     "query, key and value biases": ({"heads": 2, "query_bias": True, "key_bias": True, "value_bias": True}, ROPE),
     "query bias": ({"heads": 2, "query_bias": True}, NONE),
     "output bias": ({"heads": 2, "output_bias": True}, NONE),
@@ -40,9 +43,15 @@ SOFTMAX = {
 WIDTHS = {"key_value_rank": 5, "nope_width": 4, "rope_width": 2, "value_width": 3}
 LATENT = {
     "latent": ({"heads": 2, **WIDTHS}, ROPE),
-    "latent, queries through a latent": ({"heads": 2, "query_rank": 4, **WIDTHS}, {"kind": "rope", "pairing": "interleaved"}),
+    "latent, queries through a latent": (
+        {"heads": 2, "query_rank": 4, **WIDTHS},
+        {"kind": "rope", "pairing": "interleaved"},
+    ),
     "latent without norm, window": ({"heads": 2, "latent_norm": NONE, "window": 3, **WIDTHS}, ROPE),
-    "latent, soft cap, scale, output bias": ({"heads": 2, "softcap": 0.5, "scale": 0.7, "output_bias": True, **WIDTHS}, ROPE),
+    "latent, soft cap, scale, output bias": (
+        {"heads": 2, "softcap": 0.5, "scale": 0.7, "output_bias": True, **WIDTHS},
+        ROPE,
+    ),
     "latent with alibi": ({"heads": 3, **WIDTHS, "rope_width": 4}, ALIBI),
     "latent, value as wide as key": ({"heads": 2, **WIDTHS, "value_width": 6}, NONE),
 }

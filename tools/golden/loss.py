@@ -10,13 +10,15 @@ for name, spread, z_loss in (("plain", 3, 0.0), ("with z-loss", 3, 0.01), ("larg
     entropy = torch.nn.functional.cross_entropy(logits.view(-1, 7), targets.view(-1))
     penalty = z_loss * torch.logsumexp(logits, -1).square().mean()
     (entropy + penalty).backward()
-    cases.append({
-        "name": name,
-        "spread": spread,
-        "z_loss": z_loss,
-        "targets": targets.tolist(),
-        "cross_entropy": numbers(entropy)[0],
-        "penalty": numbers(penalty)[0],
-        "gradient": numbers(logits.grad),
-    })
+    cases.append(
+        {
+            "name": name,
+            "spread": spread,
+            "z_loss": z_loss,
+            "targets": targets.tolist(),
+            "cross_entropy": numbers(entropy)[0],
+            "penalty": numbers(penalty)[0],
+            "gradient": numbers(logits.grad),
+        }
+    )
 write("loss", cases)

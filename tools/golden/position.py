@@ -3,7 +3,13 @@
 import reference
 from golden_file import Weights, case, ramp, write
 
-LLAMA3 = {"kind": "llama3", "factor": 8.0, "low_frequency_factor": 1.0, "high_frequency_factor": 4.0, "original_context": 512}
+LLAMA3 = {
+    "kind": "llama3",
+    "factor": 8.0,
+    "low_frequency_factor": 1.0,
+    "high_frequency_factor": 4.0,
+    "original_context": 512,
+}
 ROTATIONS = {
     "rope": {},
     "rope with another theta": {"theta": 500000.0},
@@ -17,7 +23,14 @@ ROTATIONS = {
     "rope, yarn": {"scaling": {"kind": "yarn", "factor": 8.0, "original_context": 256}},
     "rope, yarn on half of the head": {
         "rotary_fraction": 0.5,
-        "scaling": {"kind": "yarn", "factor": 4.0, "original_context": 64, "beta_fast": 16.0, "beta_slow": 2.0, "attention_factor": 1.5},
+        "scaling": {
+            "kind": "yarn",
+            "factor": 4.0,
+            "original_context": 64,
+            "beta_fast": 16.0,
+            "beta_slow": 2.0,
+            "attention_factor": 1.5,
+        },
     },
     "rope, yarn whose ramp has no width": {
         "scaling": {"kind": "yarn", "factor": 4.0, "original_context": 8, "beta_fast": 32.0, "beta_slow": 31.0}
@@ -30,8 +43,17 @@ for name, fields in ROTATIONS.items():
     for first in (0, 200):
         y = reference.Position(config, None, 256, 2).rotate(x, first)
         cases.append(
-            case(f"{name}, from position {first}", y, {"x": x}, config=config, hook="rotate", first=first, context=256,
-                 heads=2, input=list(x.shape))
+            case(
+                f"{name}, from position {first}",
+                y,
+                {"x": x},
+                config=config,
+                hook="rotate",
+                first=first,
+                context=256,
+                heads=2,
+                input=list(x.shape),
+            )
         )
 
 EMBEDDINGS = {
@@ -45,8 +67,17 @@ for name, config in EMBEDDINGS.items():
         w, x = Weights(), ramp("x", [2, 4, width]).requires_grad_()
         y = reference.Position(config, w, 9, 2).embed(x, first)
         cases.append(
-            case(f"{name}, from position {first}", y, {"x": x, **w.leaves}, config=config, hook="embed", first=first,
-                 context=9, heads=2, input=list(x.shape))
+            case(
+                f"{name}, from position {first}",
+                y,
+                {"x": x, **w.leaves},
+                config=config,
+                hook="embed",
+                first=first,
+                context=9,
+                heads=2,
+                input=list(x.shape),
+            )
         )
 
 BIASES = {
@@ -59,13 +90,31 @@ for name, (config, heads, context) in BIASES.items():
         w = Weights()
         y = reference.Position(config, w, context, heads).bias(first, queries, first + queries)
         cases.append(
-            case(f"{name}, from position {first}", y, w.leaves, config=config, hook="bias", first=first, context=context,
-                 heads=heads, input=[queries, first + queries])
+            case(
+                f"{name}, from position {first}",
+                y,
+                w.leaves,
+                config=config,
+                hook="bias",
+                first=first,
+                context=context,
+                heads=heads,
+                input=[queries, first + queries],
+            )
         )
 for heads in (1, 2, 3, 6, 8, 12):
     y = reference.Position({"kind": "alibi"}, None, 9, heads).bias(2, 3, 5).requires_grad_()
     cases.append(
-        case(f"alibi with {heads} heads", y, {}, config={"kind": "alibi"}, hook="bias", first=2, context=9, heads=heads,
-             input=[3, 5])
+        case(
+            f"alibi with {heads} heads",
+            y,
+            {},
+            config={"kind": "alibi"},
+            hook="bias",
+            first=2,
+            context=9,
+            heads=heads,
+            input=[3, 5],
+        )
     )
 write("position", cases)

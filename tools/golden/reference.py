@@ -26,7 +26,11 @@ def norm(config, w, x, shape):
         return y
     one_each = (*shape[:-1], 1)
     if kind == "scale_norm":
-        return w("gain", *one_each) * x / torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp(min=config.get("eps", 1e-5))
+        return (
+            w("gain", *one_each)
+            * x
+            / torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp(min=config.get("eps", 1e-5))
+        )
     y = torch.tanh(w("alpha", *one_each) * x) * w("gain", *shape)
     return y + w("bias", *shape) if config.get("bias", True) else y
 
@@ -198,11 +202,15 @@ def attention(config, w, x, position):
         k = position.rotate(qk_norm(inner, below(w, "key_norm"), k))
         scale = config.get("scale", width**-0.5)
     else:
-        latent, still, rotary, wide = (config[key] for key in ("key_value_rank", "nope_width", "rope_width", "value_width"))
+        latent, still, rotary, wide = (
+            config[key] for key in ("key_value_rank", "nope_width", "rope_width", "value_width")
+        )
         inner = config.get("latent_norm", RMS)
         source, name = x, "query"
         if config.get("query_rank"):
-            source = norm(inner, below(w, "query_norm"), linear(w, "query_down", x, config["query_rank"]), (config["query_rank"],))
+            source = norm(
+                inner, below(w, "query_norm"), linear(w, "query_down", x, config["query_rank"]), (config["query_rank"],)
+            )
             name = "query_up"
         q = linear(w, name, source, heads * (still + rotary)).view(b, t, heads, still + rotary)
         q = torch.cat([q[..., :still], position.rotate(q[..., still:])], -1)
@@ -249,7 +257,12 @@ def block(config, w, x, position):
 
 def factor(config, width):
     kind = (config or {"kind": "none"})["kind"]
-    return {"none": 1, "constant": (config or {}).get("value"), "sqrt_width": width**0.5, "inverse_sqrt_width": width**-0.5}[kind]
+    return {
+        "none": 1,
+        "constant": (config or {}).get("value"),
+        "sqrt_width": width**0.5,
+        "inverse_sqrt_width": width**-0.5,
+    }[kind]
 
 
 def model(config, w, tokens, layers=None):

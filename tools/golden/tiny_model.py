@@ -28,19 +28,35 @@ LATENT = {"kind": "latent", "heads": 2, "key_value_rank": 5, "nope_width": 4, "r
 GEMMA_NORM = {"kind": "rms_norm", "unit_offset": True}
 LOCAL = {"kind": "softmax", "heads": 2, "kv_heads": 1, "head_width": 4, "softcap": 2.0, "window": 3}
 GLOBAL = {**LOCAL, "window": 0}
-GEMMA = with_block(layout={"kind": "double_norm"}, norm=GEMMA_NORM, attention=LOCAL, ffn={"kind": "glu", "activation": "gelu_tanh", "hidden": 6})
+GEMMA = with_block(
+    layout={"kind": "double_norm"},
+    norm=GEMMA_NORM,
+    attention=LOCAL,
+    ffn={"kind": "glu", "activation": "gelu_tanh", "hidden": 6},
+)
 
 MODELS = {
     "llama": BASE,
     "llama, tied": {**BASE, "tied": True},
     "gpt2": {**with_block(norm=LN, position={"kind": "learned"}, attention=BIASED, ffn=MLP), "tied": True},
     "original transformer's decoder": {
-        **with_block(layout={"kind": "post_norm"}, norm=LN, position={"kind": "sinusoidal"}, ffn={"kind": "mlp", "activation": "relu", "hidden": 9}),
+        **with_block(
+            layout={"kind": "post_norm"},
+            norm=LN,
+            position={"kind": "sinusoidal"},
+            ffn={"kind": "mlp", "activation": "relu", "hidden": 9},
+        ),
         "embedding_scale": {"kind": "sqrt_width"},
         "final_norm": {"kind": "none"},
     },
     "opt-350m": {
-        **with_block(layout={"kind": "post_norm"}, norm=LN, position={"kind": "learned", "unused_rows": 2}, attention=BIASED, ffn={**MLP, "activation": "relu"}),
+        **with_block(
+            layout={"kind": "post_norm"},
+            norm=LN,
+            position={"kind": "learned", "unused_rows": 2},
+            attention=BIASED,
+            ffn={**MLP, "activation": "relu"},
+        ),
         "embedding_width": 5,
         "tied": True,
         "final_norm": {"kind": "none"},
@@ -51,11 +67,24 @@ MODELS = {
         "tied": True,
     },
     "gpt-j": {
-        **with_block(layout={"kind": "parallel"}, norm=LN, position={"kind": "rope", "rotary_fraction": 0.5, "pairing": "interleaved"}, ffn=MLP),
+        **with_block(
+            layout={"kind": "parallel"},
+            norm=LN,
+            position={"kind": "rope", "rotary_fraction": 0.5, "pairing": "interleaved"},
+            ffn=MLP,
+        ),
         "head_bias": True,
     },
-    "gpt-neox": with_block(layout={"kind": "parallel_two_norms"}, norm=LN, position={"kind": "rope", "rotary_fraction": 0.5}, attention=BIASED, ffn=MLP),
-    "olmo 2": with_block(layout={"kind": "output_norm"}, attention={"kind": "softmax", "heads": 2, "qk_norm": {"kind": "full"}}),
+    "gpt-neox": with_block(
+        layout={"kind": "parallel_two_norms"},
+        norm=LN,
+        position={"kind": "rope", "rotary_fraction": 0.5},
+        attention=BIASED,
+        ffn=MLP,
+    ),
+    "olmo 2": with_block(
+        layout={"kind": "output_norm"}, attention={"kind": "softmax", "heads": 2, "qk_norm": {"kind": "full"}}
+    ),
     "t5-like decoder": {
         **with_block(position={"kind": "relative_bias", "buckets": 6, "max_distance": 5}),
         "tied": True,
