@@ -11,7 +11,7 @@ namespace {
 /// Says every few seconds where a run is: LibTorch tests are slow, and one process holds them all.
 class Progress : public Catch::TestEventListenerBase {
  public:
-  using TestEventListenerBase::TestEventListenerBase;
+  using Catch::TestEventListenerBase::TestEventListenerBase;
 
   void testCaseStarting(const Catch::TestCaseInfo& test) override {
     const auto now = std::chrono::steady_clock::now();
