@@ -49,7 +49,7 @@ TEST_CASE("attend equals its definition and has its gradients, on every path", "
 }
 
 TEST_CASE("attend's softmax does not overflow or vanish for large scores", "[kernels][torch][attention]") {
-  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
     for (const double softcap : {0.0, 50.0}) {
       const auto q = (200 * ramp("q", {1, 6, 2, 4})).to(type), k = (200 * ramp("k", {1, 6, 2, 4})).to(type), v = ramp("v", {1, 6, 2, 4}).to(type);
       INFO(type << ", cap " << softcap);
