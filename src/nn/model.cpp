@@ -13,7 +13,8 @@ namespace {
 /// Whether two layers can share one position encoding.
 bool same_position(const BlockConfig& a, const BlockConfig& b, const Dims& dims) {
   const auto for_a = position_dims(a, dims), for_b = position_dims(b, dims);
-  return for_a.heads == for_b.heads && for_a.rotary_width == for_b.rotary_width && to_tree(a.position) == to_tree(b.position);
+  return for_a.heads == for_b.heads && for_a.rotary_width == for_b.rotary_width &&
+         to_tree(a.position) == to_tree(b.position);
 }
 
 /// Position encodings for every layer; layers of equal config and equal needs share one.
@@ -41,12 +42,14 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
   const auto table_width = *config_.embedding_width;
   embedding_ = register_module("embedding", Embedding(config_.vocabulary, table_width));
   if (table_width != dims.model)
-    embedding_projection_ = register_module("embedding_projection", Linear(LinearConfig{.in = table_width, .out = dims.model}));
+    embedding_projection_ =
+        register_module("embedding_projection", Linear(LinearConfig{.in = table_width, .out = dims.model}));
   embedding_norm_ = register_module("embedding_norm", make_norm(config_.embedding_norm, {dims.model}));
 
   PositionPool pool;
   const auto layers = expand_layers(config_);
-  const bool on_embedding = std::visit([](const auto& position) { return position.acts_on_embedding; }, config_.block.position);
+  const bool on_embedding =
+      std::visit([](const auto& position) { return position.acts_on_embedding; }, config_.block.position);
   const auto as_block = [&](const BlockConfig& layer) { return same_position(layer, config_.block, dims); };
   if (on_embedding || std::any_of(layers.begin(), layers.end(), as_block)) {
     const auto position = register_module("position", pool.get(config_.block, dims).first);
@@ -63,7 +66,8 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
   if (table_width != dims.model)
     head_projection_ = register_module("head_projection", Linear(LinearConfig{.in = dims.model, .out = table_width}));
   if (!config_.tied)
-    head_ = register_module("head", Linear(LinearConfig{.in = table_width, .out = config_.vocabulary, .role = LinearRole::kHead}));
+    head_ = register_module(
+        "head", Linear(LinearConfig{.in = table_width, .out = config_.vocabulary, .role = LinearRole::kHead}));
   if (config_.head_bias) head_bias_ = register_parameter("head_bias", born({config_.vocabulary}, 0));
 }
 
@@ -91,8 +95,8 @@ Tensor ModelImpl::logits(const Tensor& x) {
 
 Tensor ModelImpl::forward(const Tensor& tokens) {
   TORCH_CHECK(tokens.dim() == 2, "[model] tokens must be [B, T], got ", tokens.sizes());
-  TORCH_CHECK(tokens.size(1) <= config_.context, "[model] sequences of ", tokens.size(1), " tokens are longer than the context, ",
-              config_.context);
+  TORCH_CHECK(tokens.size(1) <= config_.context, "[model] sequences of ", tokens.size(1),
+              " tokens are longer than the context, ", config_.context);
   auto x = embed(tokens);
   for (size_t layer = 0; layer < blocks_->size(); ++layer) {
     const Context context{.position = positions_[layer].get()};

@@ -79,7 +79,8 @@ void apply(size_t index, const ModelConfig& config, Expanded& result) {
     result.problems.push_back({place, path + key, message});
   };
   std::set<int64_t> chosen;
-  if (const auto problem = parse_layers(entry.layers, config.layers, chosen)) note(entry.layers.place, ".layers", *problem);
+  if (const auto problem = parse_layers(entry.layers, config.layers, chosen))
+    note(entry.layers.place, ".layers", *problem);
   if (!entry.block.is_map() || entry.block.entries.empty())
     note(entry.block.place, ".block", "must be a map of the block's keys that differ");
   if (!result.problems.empty()) return;
@@ -103,20 +104,24 @@ void apply(size_t index, const ModelConfig& config, Expanded& result) {
     result.last_override[static_cast<size_t>(layer)] = index;
     if (entry.block.find("position") == nullptr) continue;
     if (acts_on_embedding(block.position)) {
-      note(entry.block.place, ".block.position", "acts on the embedding, so it cannot differ by layer; set it in block.position");
+      note(entry.block.place, ".block.position",
+           "acts on the embedding, so it cannot differ by layer; set it in block.position");
       return;
     }
     if (embedded && std::holds_alternative<NoPositionConfig>(block.position)) {
-      note(entry.block.place, ".block.position", "changes nothing; the block's position acts on the embedding, before any layer");
+      note(entry.block.place, ".block.position",
+           "changes nothing; the block's position acts on the embedding, before any layer");
       return;
     }
   }
 }
 
 Expanded expand(const ModelConfig& config) {
-  Expanded result{std::vector<BlockConfig>(static_cast<size_t>(config.layers), read_config<BlockConfig>(to_tree(config.block))), {}, {}};
-  for (size_t i = 0; i < config.overrides.size() && result.problems.empty(); ++i)
-    apply(i, config, result);
+  Expanded result{
+      std::vector<BlockConfig>(static_cast<size_t>(config.layers), read_config<BlockConfig>(to_tree(config.block))),
+      {},
+      {}};
+  for (size_t i = 0; i < config.overrides.size() && result.problems.empty(); ++i) apply(i, config, result);
   return result;
 }
 
@@ -134,8 +139,8 @@ void check_block(const BlockConfig& block, int64_t width, const std::string& pat
       block.attention);
   const auto dims = position_dims(block, {.model = width, .context = 1});
   if (needs_division && width % dims.heads != 0) {
-    note("attention.heads", "is " + std::to_string(dims.heads) + ", which does not divide width " + std::to_string(width) +
-                                "; choose a divisor or give the head's width");
+    note("attention.heads", "is " + std::to_string(dims.heads) + ", which does not divide width " +
+                                std::to_string(width) + "; choose a divisor or give the head's width");
     return;
   }
   if (const auto* rope = std::get_if<RopePositionConfig>(&block.position)) {
@@ -200,7 +205,8 @@ ModelConfig resolved(const ModelConfig& config) {
 ModelConfig load_model_config(const std::filesystem::path& path) {
   const auto document = load_yaml(path);
   const auto* section = document.find("model");
-  if (section == nullptr) throw ConfigError(Problem{{path.string(), 0, 0}, "model", "is missing; the file must have a model: section"});
+  if (section == nullptr)
+    throw ConfigError(Problem{{path.string(), 0, 0}, "model", "is missing; the file must have a model: section"});
   std::vector<Problem> problems;
   ModelConfig config;
   Reader(*section, "model", problems).fill(config);

@@ -19,13 +19,16 @@ Tensor by_definition(const Tensor& q, const Tensor& k, const Tensor& v, const At
   return at::einsum("bhts,bshw->bthw", {at::softmax(scores, -1), values});
 }
 
-TEST_CASE("attend equals its definition and has its gradients, on every path", "[kernels][torch][identity][attention]") {
+TEST_CASE("attend equals its definition and has its gradients, on every path",
+          "[kernels][torch][identity][attention]") {
   for (const auto& [heads, groups, width] : {std::array<int64_t, 3>{4, 4, 3}, {4, 2, 3}, {4, 1, 5}, {6, 3, 2}}) {
     for (const int64_t window : {0, 1, 3, 6, 9}) {
       for (const double softcap : {0.0, 0.7}) {
         for (const bool biased : {false, true}) {
-          INFO(heads << " heads, " << groups << " key heads, window " << window << ", cap " << softcap << ", bias " << biased);
-          const auto q = (2 * ramp("q", {2, 6, heads, 3})).requires_grad_(), k = (2 * ramp("k", {2, 6, groups, 3})).requires_grad_(),
+          INFO(heads << " heads, " << groups << " key heads, window " << window << ", cap " << softcap << ", bias "
+                     << biased);
+          const auto q = (2 * ramp("q", {2, 6, heads, 3})).requires_grad_(),
+                     k = (2 * ramp("k", {2, 6, groups, 3})).requires_grad_(),
                      v = ramp("v", {2, 6, groups, width}).requires_grad_();
           AttendOptions options{.scale = 0.8, .window = window, .softcap = softcap};
           std::vector<Tensor> leaves{q, k, v};
@@ -51,7 +54,8 @@ TEST_CASE("attend equals its definition and has its gradients, on every path", "
 TEST_CASE("attend's softmax does not overflow or vanish for large scores", "[kernels][torch][attention]") {
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     for (const double softcap : {0.0, 50.0}) {
-      const auto q = (200 * ramp("q", {1, 6, 2, 4})).to(type), k = (200 * ramp("k", {1, 6, 2, 4})).to(type), v = ramp("v", {1, 6, 2, 4}).to(type);
+      const auto q = (200 * ramp("q", {1, 6, 2, 4})).to(type), k = (200 * ramp("k", {1, 6, 2, 4})).to(type),
+                 v = ramp("v", {1, 6, 2, 4}).to(type);
       INFO(type << ", cap " << softcap);
       CHECK(attend(q, k, v, {.scale = 0.5, .softcap = softcap}).isfinite().all().item<bool>());
     }
@@ -60,7 +64,8 @@ TEST_CASE("attend's softmax does not overflow or vanish for large scores", "[ker
 
 TEST_CASE("attend refuses shapes that do not fit and says what it was given", "[kernels][torch][error]") {
   const auto x = [](int64_t heads) { return at::ones({1, 3, heads, 2}); };
-  CHECK_THROWS_WITH(attend(x(4), x(3), x(3), {}), Catch::Matchers::ContainsSubstring("[attend]") && Catch::Matchers::ContainsSubstring("[1, 3, 4, 2]"));
+  CHECK_THROWS_WITH(attend(x(4), x(3), x(3), {}), Catch::Matchers::ContainsSubstring("[attend]") &&
+                                                      Catch::Matchers::ContainsSubstring("[1, 3, 4, 2]"));
   CHECK_THROWS_WITH(attend(x(4)[0], x(4)[0], x(4)[0], {}), Catch::Matchers::ContainsSubstring("[attend]"));
   CHECK_THROWS_WITH(attend(x(4), x(2), x(1), {}), Catch::Matchers::ContainsSubstring("[attend]"));
 }

@@ -34,14 +34,17 @@ Tensor repeated(const Tensor& weight, int64_t heads, int64_t times) {
   return weight.view({heads, -1, weight.size(1)}).repeat_interleave(times, 0).reshape({-1, weight.size(1)});
 }
 
-TEST_CASE("grouped attention equals multi-head attention with every key head repeated", "[nn][torch][identity][attention]") {
+TEST_CASE("grouped attention equals multi-head attention with every key head repeated",
+          "[nn][torch][identity][attention]") {
   const at::NoGradGuard no_grad;
   for (const int64_t groups : {1, 2, 4}) {
     for (const std::string extra : {"", ", softcap: 1.0", ", window: 3", ", softcap: 1.0, window: 2"}) {
       INFO(groups << " key heads" << extra);
       const auto heads = "{kind: softmax, heads: 4, head_width: 4, kv_heads: ";
-      Layer grouped(heads + std::to_string(groups) + extra + "}", "{kind: rope}"), full(heads + std::string("4") + extra + "}", "{kind: rope}");
-      for (const auto* name : {"key", "value"}) full.weight(name).copy_(repeated(grouped.weight(name), groups, 4 / groups));
+      Layer grouped(heads + std::to_string(groups) + extra + "}", "{kind: rope}"),
+          full(heads + std::string("4") + extra + "}", "{kind: rope}");
+      for (const auto* name : {"key", "value"})
+        full.weight(name).copy_(repeated(grouped.weight(name), groups, 4 / groups));
       for (const auto* name : {"query", "output"}) full.weight(name).copy_(grouped.weight(name));
       check_near("output", grouped(stream()), full(stream()));
     }
@@ -118,7 +121,8 @@ TEST_CASE("with one token, attention is the value and output projections", "[nn]
 
 TEST_CASE("latent attention's parts are as wide as the config says", "[nn][torch][identity][attention]") {
   for (const std::string rank : {"0", "5"}) {
-    Layer layer("{kind: latent, heads: 3, query_rank: " + rank + ", key_value_rank: 7, nope_width: 4, rope_width: 2, value_width: 6}",
+    Layer layer("{kind: latent, heads: 3, query_rank: " + rank +
+                    ", key_value_rank: 7, nope_width: 4, rope_width: 2, value_width: 6}",
                 "{kind: rope}");
     std::map<std::string, std::vector<int64_t>> expected{{"key_value_down.weight", {7 + 2, 8}},
                                                          {"key_value_norm.gain", {7}},
@@ -139,7 +143,8 @@ TEST_CASE("latent attention's parts are as wide as the config says", "[nn][torch
 
 TEST_CASE("latent attention rotates its rotary part only", "[nn][torch][identity][attention]") {
   const at::NoGradGuard no_grad;
-  const std::string config = "{kind: latent, heads: 2, key_value_rank: 7, nope_width: 4, rope_width: 2, value_width: 6}";
+  const std::string config =
+      "{kind: latent, heads: 2, key_value_rank: 7, nope_width: 4, rope_width: 2, value_width: 6}";
   Layer turning(config, "{kind: rope}"), still(config);
   CHECK_FALSE(at::allclose(turning(stream()), still(stream())));
   for (auto* layer : {&turning, &still}) layer->weight("key_value_down").slice(0, 7).zero_();  // the shared rotary key
@@ -149,7 +154,8 @@ TEST_CASE("latent attention rotates its rotary part only", "[nn][torch][identity
 TEST_CASE("attention in half precision stays near attention in float32", "[nn][torch][identity][attention]") {
   const at::NoGradGuard no_grad;
   const auto x = 2 * ramp("x", {2, 64, 8});
-  for (const std::string attention : {"{kind: softmax, heads: 2}", "{kind: softmax, heads: 2, softcap: 5.0, window: 9}", "{kind: latent, heads: 2}"}) {
+  for (const std::string attention : {"{kind: softmax, heads: 2}", "{kind: softmax, heads: 2, softcap: 5.0, window: 9}",
+                                      "{kind: latent, heads: 2}"}) {
     for (const std::string position : {"{kind: none}", "{kind: rope}", "{kind: alibi}", "{kind: relative_bias}"}) {
       for (const auto type : {at::kBFloat16, at::kHalf}) {
         INFO(attention << " with " << position << " in " << type);

@@ -6,7 +6,8 @@ namespace blockzoo {
 namespace {
 
 ModelConfig tiny() {
-  return from_yaml<ModelConfig>("{vocabulary: 13, width: 8, layers: 2, context: 8, block: {attention: {heads: 2}, ffn: {hidden: 6}}}");
+  return from_yaml<ModelConfig>(
+      "{vocabulary: 13, width: 8, layers: 2, context: 8, block: {attention: {heads: 2}, ffn: {hidden: 6}}}");
 }
 
 /// Logits before token 4 must not know token 4; those from there on must.
@@ -14,7 +15,8 @@ void check_no_look_ahead(const ModelConfig& config) {
   Model model(config);
   model->init_parameters(1);
   const at::NoGradGuard no_grad;
-  for (auto& parameter : model->parameters()) parameter.mul_(parameter.dim() == 2 ? 10 : 1);  // so that attention is not flat
+  for (auto& parameter : model->parameters())
+    parameter.mul_(parameter.dim() == 2 ? 10 : 1);  // so that attention is not flat
   const auto tokens = at::tensor({1, 2, 3, 4, 5, 6, 7, 8}).view({1, 8});
   auto changed = tokens.clone();
   changed[0][4] = 12;
@@ -24,7 +26,8 @@ void check_no_look_ahead(const ModelConfig& config) {
   CHECK_FALSE(at::equal(after.slice(1, 5, 6), before.slice(1, 5, 6)));
 }
 
-TEST_CASE("no logit knows a later token, whatever the attention, position encoding and layout", "[nn][torch][contract][model]") {
+TEST_CASE("no logit knows a later token, whatever the attention, position encoding and layout",
+          "[nn][torch][contract][model]") {
   for (const auto& attention : all_kinds<AttentionConfig>()) {
     for (const auto& position : all_kinds<PositionConfig>()) {
       for (const auto& layout : all_kinds<LayoutConfig>()) {
@@ -32,7 +35,12 @@ TEST_CASE("no logit knows a later token, whatever the attention, position encodi
           INFO(kind_of(attention) << ", " << kind_of(position) << ", " << kind_of(layout) << ", window " << window);
           auto config = tiny();
           config.block.attention = attention;
-          std::visit([&](auto& kind) { kind.heads = 2; kind.window = window; }, config.block.attention);
+          std::visit(
+              [&](auto& kind) {
+                kind.heads = 2;
+                kind.window = window;
+              },
+              config.block.attention);
           config.block.position = position;
           config.block.layout = layout;
           check_no_look_ahead(config);

@@ -11,7 +11,9 @@ namespace {
 constexpr Dims dims{.model = 8, .context = 12};
 const PositionDims needs{.model = 8, .context = 12, .heads = 2, .rotary_width = 4};
 
-Tensor leaf(at::IntArrayRef shape, at::ScalarType type = at::kDouble) { return ramp("x", shape).to(type).requires_grad_(); }
+Tensor leaf(at::IntArrayRef shape, at::ScalarType type = at::kDouble) {
+  return ramp("x", shape).to(type).requires_grad_();
+}
 
 /// Shape, type and gradients of one part that maps a stream to a stream.
 void check_part(torch::nn::Module& module, at::IntArrayRef shape, const std::function<Tensor(const Tensor&)>& forward) {
@@ -52,7 +54,12 @@ TEST_CASE("every feed-forward sublayer keeps shape and type and has the gradient
     for (const auto& [activation, name] : names(Activation{})) {
       INFO(kind_of(config) << " with " << name);
       auto chosen = config;
-      std::visit([&, f = activation](auto& kind) { kind.activation = f; kind.bias = true; }, chosen);
+      std::visit(
+          [&, f = activation](auto& kind) {
+            kind.activation = f;
+            kind.bias = true;
+          },
+          chosen);
       auto ffn = make_ffn(chosen, dims);
       check_part(*ffn, {2, 3, 8}, [&](const Tensor& x) { return ffn->forward(x); });
     }
@@ -79,7 +86,8 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
     const auto q = leaves["q"] = leaf({2, 5, 2, 4});
     check_gradients(leaves, [&] {
       const auto bias = position->bias(3, 5, 8);
-      const auto acted = (position->embed(x, 3) * ramp("a", x.sizes())).sum() + (position->rotate(q, 3) * ramp("b", q.sizes())).sum();
+      const auto acted =
+          (position->embed(x, 3) * ramp("a", x.sizes())).sum() + (position->rotate(q, 3) * ramp("b", q.sizes())).sum();
       return bias.defined() ? acted + (bias * ramp("c", bias.sizes())).sum() : acted;
     });
   }
@@ -93,12 +101,16 @@ TEST_CASE("every attention keeps shape and type and has the gradients of its out
       BlockConfig block;
       block.attention = attention_config;
       block.position = position_config;
-      std::visit([](auto& kind) { kind.heads = 2; kind.output_bias = true; }, block.attention);
+      std::visit(
+          [](auto& kind) {
+            kind.heads = 2;
+            kind.output_bias = true;
+          },
+          block.attention);
       auto position = make_position(block.position, position_dims(block, dims));
       auto attention = make_attention(block.attention, dims);
-      check_part(*attention, {2, 5, 8}, [&](const Tensor& x) {
-        return attention->forward(x, Context{.position = position.get()});
-      });
+      check_part(*attention, {2, 5, 8},
+                 [&](const Tensor& x) { return attention->forward(x, Context{.position = position.get()}); });
     }
   }
 }
@@ -113,7 +125,8 @@ TEST_CASE("every layout keeps shape and type and has the gradients of its output
       config.norm = norm;
       auto position = make_position(config.position, position_dims(config, dims));
       auto block = make_block(config, dims);
-      check_part(*block, {2, 5, 8}, [&](const Tensor& x) { return block->forward(x, Context{.position = position.get()}); });
+      check_part(*block, {2, 5, 8},
+                 [&](const Tensor& x) { return block->forward(x, Context{.position = position.get()}); });
     }
   }
 }

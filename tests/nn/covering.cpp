@@ -1,6 +1,6 @@
-#include <set>
-
 #include "support/covering.h"
+
+#include <set>
 
 #include "blockzoo/nn/model.h"
 #include "support/near.h"
@@ -47,7 +47,8 @@ TEST_CASE("every two values of the zoo work together: finite logits, and a gradi
   }
 }
 
-TEST_CASE("a resolved config of any two values reads back as itself and builds the same model", "[nn][torch][contract][covering]") {
+TEST_CASE("a resolved config of any two values reads back as itself and builds the same model",
+          "[nn][torch][contract][covering]") {
   const auto tokens = at::arange(12).view({1, 12});
   const at::NoGradGuard no_grad;
   for (const auto& [name, config] : covering_models()) {

@@ -67,7 +67,8 @@ TEST_CASE("every position encoding equals its formula where it acts", "[nn][torc
       const int64_t first = one["first"];
       auto position = make_position(
           from_yaml<PositionConfig>(one["config"].dump()),
-          PositionDims{.model = shape.back(), .context = one["context"], .heads = one["heads"], .rotary_width = shape.back()});
+          PositionDims{
+              .model = shape.back(), .context = one["context"], .heads = one["heads"], .rotary_width = shape.back()});
       auto leaves = prepared(*position, type);
       if (one["hook"] == "bias") {
         check_case(one, position->bias(first, shape[0], shape[1]), leaves, type);

@@ -10,8 +10,17 @@ namespace blockzoo {
 namespace {
 
 /// Values that are tried for a key, until one is accepted and is not the default.
-const std::vector<std::string> candidates{"2",      "0.25",  "40",     "true",      "false",          "{kind: none}",
-                                          "{kind: layer_norm}", "{kind: head}", "gelu_tanh", "interleaved", "{kind: linear, factor: 3.0}"};
+const std::vector<std::string> candidates{"2",
+                                          "0.25",
+                                          "40",
+                                          "true",
+                                          "false",
+                                          "{kind: none}",
+                                          "{kind: layer_norm}",
+                                          "{kind: head}",
+                                          "gelu_tanh",
+                                          "interleaved",
+                                          "{kind: linear, factor: 3.0}"};
 
 /// What a model of this config is and does: names and start values of parameters, and logits in training.
 struct Behaviour {
@@ -58,14 +67,17 @@ template <class Variant>
 void check_family(const std::string& path, const std::string& rest, const std::set<std::string>& excused = {}) {
   for (const auto& kind : all_kinds<Variant>()) {
     INFO(path << " of kind " << kind_of(kind));
-    auto tree = overlay(parse_yaml("{vocabulary: 11, width: 16, layers: 2, context: 12, block: {attention: {heads: 4}}}", "base"), parse_yaml(rest, "rest"));
+    auto tree = overlay(
+        parse_yaml("{vocabulary: 11, width: 16, layers: 2, context: 12, block: {attention: {heads: 4}}}", "base"),
+        parse_yaml(rest, "rest"));
     auto full = overlay(tree, nested(path, to_tree(kind)));
     if (path == "block.attention") full = overlay(full, parse_yaml("{block: {attention: {heads: 4}}}", "heads"));
     check_keys(to_tree(read_config<ModelConfig>(full)), path, excused);
   }
 }
 
-TEST_CASE("every key of every kind changes what the model is or does, and survives a round trip", "[nn][torch][contract][keys]") {
+TEST_CASE("every key of every kind changes what the model is or does, and survives a round trip",
+          "[nn][torch][contract][keys]") {
   check_family<NormConfig>("block.norm", "{}");
   check_family<FfnConfig>("block.ffn", "{}", {"rounding"});  // acts beside multiple_of only; it has its own test
   // max_distance acts on sequences beyond half of the buckets only; it has its own test.
@@ -81,14 +93,16 @@ TEST_CASE("every key of every kind changes what the model is or does, and surviv
 }
 
 TEST_CASE("every key of the model and of the block changes what the model is or does", "[nn][torch][contract][keys]") {
-  const auto base = to_tree(read_config<ModelConfig>(parse_yaml("{vocabulary: 11, width: 16, layers: 2, context: 12, block: {attention: {heads: 4}}}", "base")));
+  const auto base = to_tree(read_config<ModelConfig>(
+      parse_yaml("{vocabulary: 11, width: 16, layers: 2, context: 12, block: {attention: {heads: 4}}}", "base")));
   Tree whole = Tree::map();
   const Behaviour plain(read_config<ModelConfig>(base));
   for (const std::string change :
-       {"vocabulary: 12", "width: 8", "layers: 3", "embedding_width: 4", "embedding_scale: {kind: sqrt_width}", "embedding_norm: {kind: rms_norm}",
-        "embedding_dropout: 0.5", "final_norm: {kind: none}", "tied: true", "head_bias: true", "logit_scale: {kind: inverse_sqrt_width}",
-        "final_softcap: 0.5", "block: {dropout: 0.5}", "block: {residual_scale: 0.5}", "block: {layout: {kind: post_norm}}",
-        "init: {depth_scaled_outputs: false}", "init: {head: {kind: glorot}}", "overrides: [{layers: [0], block: {norm: {kind: none}}}]"}) {
+       {"vocabulary: 12", "width: 8", "layers: 3", "embedding_width: 4", "embedding_scale: {kind: sqrt_width}",
+        "embedding_norm: {kind: rms_norm}", "embedding_dropout: 0.5", "final_norm: {kind: none}", "tied: true",
+        "head_bias: true", "logit_scale: {kind: inverse_sqrt_width}", "final_softcap: 0.5", "block: {dropout: 0.5}",
+        "block: {residual_scale: 0.5}", "block: {layout: {kind: post_norm}}", "init: {depth_scaled_outputs: false}",
+        "init: {head: {kind: glorot}}", "overrides: [{layers: [0], block: {norm: {kind: none}}}]"}) {
     INFO(change);
     CHECK_FALSE(Behaviour(read_config<ModelConfig>(overlay(base, parse_yaml(change, "change")))) == plain);
   }

@@ -11,8 +11,9 @@ constexpr Dims dims{.model = 8, .context = 16};
 /// A block with ramp weights.
 struct Layer {
   explicit Layer(const std::string& layout, const std::string& norm = "rms_norm") {
-    const auto config = from_yaml<BlockConfig>("{layout: {kind: " + layout + "}, norm: {kind: " + norm +
-                                               "}, attention: {heads: 2, output_bias: true}, ffn: {hidden: 6, bias: true}}");
+    const auto config =
+        from_yaml<BlockConfig>("{layout: {kind: " + layout + "}, norm: {kind: " + norm +
+                               "}, attention: {heads: 2, output_bias: true}, ffn: {hidden: 6, bias: true}}");
     position = make_position(config.position, position_dims(config, dims));
     block = make_block(config, dims);
     block->to(at::kDouble);
@@ -26,7 +27,8 @@ struct Layer {
     }
   }
   Tensor attention(const Tensor& x) {
-    return std::dynamic_pointer_cast<AttentionImpl>(block->named_children()["attention"])->forward(x, Context{.position = position.get()});
+    return std::dynamic_pointer_cast<AttentionImpl>(block->named_children()["attention"])
+        ->forward(x, Context{.position = position.get()});
   }
   Tensor ffn(const Tensor& x) { return std::dynamic_pointer_cast<FfnImpl>(block->named_children()["ffn"])->forward(x); }
   Tensor norm(const std::string& name, const Tensor& x) {
@@ -54,7 +56,8 @@ TEST_CASE("without norms every layout is a plain residual block", "[nn][torch][i
   }
 }
 
-TEST_CASE("blocks whose sublayers write nothing are the identity, or post-norm's norms", "[nn][torch][identity][layout]") {
+TEST_CASE("blocks whose sublayers write nothing are the identity, or post-norm's norms",
+          "[nn][torch][identity][layout]") {
   const auto x = stream();
   for (const auto& layout : all_kinds<LayoutConfig>()) {
     const auto kind = kind_of(layout);
@@ -107,8 +110,9 @@ TEST_CASE("every layout has the norms that its formula names", "[nn][torch][cont
 
 TEST_CASE("dropout acts in training and rests in evaluation", "[nn][torch][identity][model]") {
   const auto tokens = at::arange(16).remainder(13).view({2, 8});
-  for (const std::string dropout : {"embedding_dropout: 0.5", "block: {dropout: 0.5}", "block: {attention: {dropout: 0.5}}",
-                                    "block: {attention: {kind: latent, dropout: 0.5}}"}) {
+  for (const std::string dropout :
+       {"embedding_dropout: 0.5", "block: {dropout: 0.5}", "block: {attention: {dropout: 0.5}}",
+        "block: {attention: {kind: latent, dropout: 0.5}}"}) {
     INFO(dropout);
     Model model(from_yaml<ModelConfig>("{vocabulary: 13, width: 16, layers: 2, context: 8, " + dropout + "}"));
     fill_with_ramp(*model);
@@ -124,7 +128,8 @@ TEST_CASE("dropout acts in training and rests in evaluation", "[nn][torch][ident
 TEST_CASE("attention dropout keeps the mean of the output", "[nn][torch][identity][attention]") {
   const at::NoGradGuard no_grad;
   at::manual_seed(1);
-  auto attention = make_attention(from_yaml<AttentionConfig>("{kind: softmax, heads: 2, kv_heads: 1, dropout: 0.25}"), dims);
+  auto attention =
+      make_attention(from_yaml<AttentionConfig>("{kind: softmax, heads: 2, kv_heads: 1, dropout: 0.25}"), dims);
   auto position = make_position(NoPositionConfig{}, {});
   fill_with_ramp(*attention);
   const auto x = stream().to(at::kFloat);

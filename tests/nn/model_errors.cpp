@@ -23,8 +23,10 @@ void check_refused(const std::vector<Row>& rows) {
 
 TEST_CASE("head counts that do not fit are refused by name", "[nn][error]") {
   check_refused({
-      {"width: 100\nblock: {attention: {heads: 8}}", {"test.yaml:2: block.attention.heads: ", "8", "does not divide width 100"}},
-      {"width: 100\nblock: {attention: {kind: latent, heads: 8}}", {"block.attention.heads", "does not divide width 100"}},
+      {"width: 100\nblock: {attention: {heads: 8}}",
+       {"test.yaml:2: block.attention.heads: ", "8", "does not divide width 100"}},
+      {"width: 100\nblock: {attention: {kind: latent, heads: 8}}",
+       {"block.attention.heads", "does not divide width 100"}},
       {"width: 4\nblock: {attention: {heads: 8}}", {"block.attention.heads", "does not divide width 4"}},
       {"block: {attention: {heads: 8, kv_heads: 3}}", {"block.attention.kv_heads: must divide heads, which is 8"}},
       {"block: {attention: {heads: 4, kv_heads: 8}}", {"block.attention.kv_heads: must divide heads, which is 4"}},
@@ -32,7 +34,9 @@ TEST_CASE("head counts that do not fit are refused by name", "[nn][error]") {
       {"block: {attention: {kv_heads: 0}}", {"block.attention.kv_heads: is 0; must be from 1 to 16777216"}},
   });
   CHECK(problems_in<ModelConfig>("width: 100\nblock: {attention: {heads: 8, head_width: 16}}").empty());
-  CHECK(problems_in<ModelConfig>("width: 100\nblock: {attention: {kind: latent, heads: 8, nope_width: 16, value_width: 8}}").empty());
+  CHECK(problems_in<ModelConfig>(
+            "width: 100\nblock: {attention: {kind: latent, heads: 8, nope_width: 16, value_width: 8}}")
+            .empty());
 }
 
 TEST_CASE("rotary widths that are odd, zero or not whole are refused by name", "[nn][error]") {
@@ -51,9 +55,10 @@ TEST_CASE("rotary widths that are odd, zero or not whole are refused by name", "
 
 TEST_CASE("a share of still pairs that stops none or all is refused", "[nn][error]") {
   const std::string heads = "width: 64\nblock: {attention: {heads: 4}, position: ";  // 8 pairs
-  check_refused({{heads + "{still_fraction: 0.05}}", {"block.position.still_fraction", "8 pairs"}},
-                 {heads + "{still_fraction: 0.95}}", {"block.position.still_fraction", "8 pairs"}},
-                 {heads + "{still_fraction: 1}}", {"block.position.still_fraction: is 1; must be 0 or more and below 1"}}});
+  check_refused(
+      {{heads + "{still_fraction: 0.05}}", {"block.position.still_fraction", "8 pairs"}},
+       {heads + "{still_fraction: 0.95}}", {"block.position.still_fraction", "8 pairs"}},
+       {heads + "{still_fraction: 1}}", {"block.position.still_fraction: is 1; must be 0 or more and below 1"}}});
   CHECK(problems_in<ModelConfig>(heads + "{still_fraction: 0.125}}").empty());
   CHECK(problems_in<ModelConfig>(heads + "{still_fraction: 0.875}}").empty());
 }
@@ -85,17 +90,23 @@ TEST_CASE("caps, scales and windows outside their range are refused", "[nn][erro
       {"block: {attention: {dropout: 1}}", {"block.attention.dropout: is 1; must be 0 or more and below 1"}},
       {"block: {norm: {eps: 0}}", {"block.norm.eps: is 0; must be a number above 0"}},
       {"block: {position: {kind: relative_bias, buckets: 7}}", {"block.position.buckets: must be even"}},
-      {"block: {position: {kind: relative_bias, buckets: 32, max_distance: 16}}", {"block.position.max_distance: must be above buckets / 2"}},
-      {"block: {position: {scaling: {kind: yarn, factor: 4, beta_fast: 1, beta_slow: 2}}}", {"beta_fast: must be above beta_slow"}},
+      {"block: {position: {kind: relative_bias, buckets: 32, max_distance: 16}}",
+       {"block.position.max_distance: must be above buckets / 2"}},
+      {"block: {position: {scaling: {kind: yarn, factor: 4, beta_fast: 1, beta_slow: 2}}}",
+       {"beta_fast: must be above beta_slow"}},
       {"embedding_width: 200\nwidth: 128", {"test.yaml:1: embedding_width: is above width, which is 128"}},
   });
 }
 
 TEST_CASE("keys of another kind and unknown kinds are refused with the ones allowed", "[nn][error]") {
   check_refused({
-      {"block: {attention: {kind: latent, kv_heads: 2}}", {"block.attention.kv_heads: does not apply to kind latent; it is a key of: softmax"}},
-      {"block: {norm: {kind: scale_norm, gain: false}}", {"block.norm.gain: does not apply to kind scale_norm; it is a key of: rms_norm, layer_norm"}},
-      {"block: {norm: {kind: rmsnorm}}", {"block.norm.kind: no 'rmsnorm'", "rms_norm, layer_norm, scale_norm, dynamic_tanh, none", "did you mean 'rms_norm'?"}},
+      {"block: {attention: {kind: latent, kv_heads: 2}}",
+       {"block.attention.kv_heads: does not apply to kind latent; it is a key of: softmax"}},
+      {"block: {norm: {kind: scale_norm, gain: false}}",
+       {"block.norm.gain: does not apply to kind scale_norm; it is a key of: rms_norm, layer_norm"}},
+      {"block: {norm: {kind: rmsnorm}}",
+       {"block.norm.kind: no 'rmsnorm'", "rms_norm, layer_norm, scale_norm, dynamic_tanh, none",
+        "did you mean 'rms_norm'?"}},
       {"block: {ffn: {activation: swish}}", {"block.ffn.activation: is 'swish'; one of: relu, gelu"}},
       {"block: {norm: none}", {"block.norm: must be a map with a kind"}},
   });
@@ -132,15 +143,19 @@ TEST_CASE("overrides that name no layer, change nothing or cannot differ by laye
        {"overrides.0.block.position", "changes nothing"}},
   });
   // The second of two entries is judged on top of the first.
-  check_refused({{"layers: 4\noverrides: [{layers: ':', block: {attention: {window: 8}}}, {layers: [1], block: {attention: {window: 8}}}]",
-                  {"overrides.1.block: changes nothing in layer 1"}}});
+  check_refused(
+      {{"layers: 4\noverrides: [{layers: ':', block: {attention: {window: 8}}}, {layers: [1], block: {attention: "
+        "{window: 8}}}]",
+        {"overrides.1.block: changes nothing in layer 1"}}});
 }
 
 TEST_CASE("layers are chosen by list or by start:stop:step, counted from either end", "[nn][contract]") {
   const auto windowed = [](const std::string& layers) {
-    const auto config = read_config<ModelConfig>(parse_yaml("layers: 6\noverrides: [{layers: " + layers + ", block: {attention: {window: 8}}}]", "test.yaml"));
+    const auto config = read_config<ModelConfig>(
+        parse_yaml("layers: 6\noverrides: [{layers: " + layers + ", block: {attention: {window: 8}}}]", "test.yaml"));
     std::string which;
-    for (const auto& block : expand_layers(config)) which += std::get<SoftmaxAttentionConfig>(block.attention).window == 8 ? 'w' : '.';
+    for (const auto& block : expand_layers(config))
+      which += std::get<SoftmaxAttentionConfig>(block.attention).window == 8 ? 'w' : '.';
     return which;
   };
   CHECK(windowed("[0, 3]") == "w..w..");
@@ -156,7 +171,9 @@ TEST_CASE("layers are chosen by list or by start:stop:step, counted from either 
 
 TEST_CASE("auto values of an overridden layer follow the override", "[nn][torch][contract][model]") {
   const auto shape = [](const std::string& override, const std::string& name) {
-    Model model(from_yaml<ModelConfig>("{width: 32, layers: 2, context: 8, block: {attention: {heads: 4}}, overrides: [{layers: [1], block: " + override + "}]}"));
+    Model model(from_yaml<ModelConfig>(
+        "{width: 32, layers: 2, context: 8, block: {attention: {heads: 4}}, overrides: [{layers: [1], block: " +
+        override + "}]}"));
     return model->named_parameters()["blocks.1." + name].sizes().vec();
   };
   using Shape = std::vector<int64_t>;
@@ -166,17 +183,22 @@ TEST_CASE("auto values of an overridden layer follow the override", "[nn][torch]
   CHECK(shape("{ffn: {ratio: 2}}", "ffn.up.weight") == Shape{64, 32});
   CHECK(shape("{ffn: {kind: mlp}}", "ffn.up.weight") == Shape{128, 32});
   const auto scale = [](const std::string& override) {
-    const auto config = from_yaml<ModelConfig>("{width: 32, layers: 2, context: 8, block: {attention: {heads: 4}}, overrides: [{layers: [1], block: " + override + "}]}");
+    const auto config = from_yaml<ModelConfig>(
+        "{width: 32, layers: 2, context: 8, block: {attention: {heads: 4}}, overrides: [{layers: [1], block: " +
+        override + "}]}");
     return *std::get<SoftmaxAttentionConfig>(expand_layers(resolved(config))[1].attention).scale;
   };
   CHECK(scale("{attention: {head_width: 4}}") == 0.5);
   CHECK(scale("{attention: {heads: 2}}") == 0.25);
 }
 
-TEST_CASE("a model refuses sequences that it has no positions for, and ids that it has no row for", "[nn][torch][error]") {
-  Model model(from_yaml<ModelConfig>("{vocabulary: 11, width: 8, layers: 1, context: 4, block: {attention: {heads: 2}}}"));
+TEST_CASE("a model refuses sequences that it has no positions for, and ids that it has no row for",
+          "[nn][torch][error]") {
+  Model model(
+      from_yaml<ModelConfig>("{vocabulary: 11, width: 8, layers: 1, context: 4, block: {attention: {heads: 2}}}"));
   CHECK_NOTHROW(model->forward(at::zeros({1, 4}, at::kLong)));
-  CHECK_THROWS_WITH(model->forward(at::zeros({1, 5}, at::kLong)), ContainsSubstring("5 tokens are longer than the context, 4"));
+  CHECK_THROWS_WITH(model->forward(at::zeros({1, 5}, at::kLong)),
+                    ContainsSubstring("5 tokens are longer than the context, 4"));
   CHECK_THROWS_WITH(model->forward(at::zeros({4}, at::kLong)), ContainsSubstring("tokens must be [B, T]"));
   CHECK_THROWS_WITH(model->forward(at::full({1, 4}, 11, at::kLong)), ContainsSubstring("11"));
   CHECK_THROWS_WITH(model->forward(at::full({1, 4}, -3, at::kLong)), ContainsSubstring("-3"));

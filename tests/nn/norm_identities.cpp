@@ -8,9 +8,11 @@ namespace {
 
 Norm norm_of(const std::string& yaml, int64_t width) { return make_norm(from_yaml<NormConfig>(yaml), {width}); }
 
-TEST_CASE("RMSNorm and scale norm ignore the scale of x, LayerNorm its scale and offset", "[nn][torch][identity][norm]") {
+TEST_CASE("RMSNorm and scale norm ignore the scale of x, LayerNorm its scale and offset",
+          "[nn][torch][identity][norm]") {
   const auto x = ramp("x", {3, 8}) + 0.5;
-  for (const std::string kind : {"{kind: rms_norm, eps: 1e-12}", "{kind: scale_norm}", "{kind: layer_norm, eps: 1e-12}"}) {
+  for (const std::string kind :
+       {"{kind: rms_norm, eps: 1e-12}", "{kind: scale_norm}", "{kind: layer_norm, eps: 1e-12}"}) {
     INFO(kind);
     auto norm = norm_of(kind, 8);
     norm->to(at::kDouble);
@@ -30,7 +32,8 @@ TEST_CASE("scale norm starts as RMSNorm without eps", "[nn][torch][identity][nor
 TEST_CASE("norms with a unit offset start as the norm without a gain", "[nn][torch][identity][norm]") {
   const auto x = ramp("x", {3, 8});
   for (const std::string kind : {"rms_norm", "layer_norm"}) {
-    auto offset = norm_of("{kind: " + kind + ", unit_offset: true}", 8), bare = norm_of("{kind: " + kind + ", gain: false}", 8);
+    auto offset = norm_of("{kind: " + kind + ", unit_offset: true}", 8),
+         bare = norm_of("{kind: " + kind + ", gain: false}", 8);
     check_near("output", offset->forward(x), bare->forward(x));
   }
 }

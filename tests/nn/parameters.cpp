@@ -21,7 +21,8 @@ TEST_CASE("the default model's parameter names and shapes are frozen", "[nn][tor
   Shapes expected{{"embedding.weight", {256, 128}}, {"final_norm.gain", {128}}, {"head.weight", {256, 128}}};
   for (const std::string layer : {"0", "1", "2", "3"}) {
     const auto block = "blocks." + layer + ".";
-    for (const std::string name : {"query", "key", "value", "output"}) expected[block + "attention." + name + ".weight"] = {128, 128};
+    for (const std::string name : {"query", "key", "value", "output"})
+      expected[block + "attention." + name + ".weight"] = {128, 128};
     expected[block + "attention_norm.gain"] = {128};
     expected[block + "ffn_norm.gain"] = {128};
     expected[block + "ffn.gate.weight"] = {341, 128};
@@ -48,22 +49,39 @@ TEST_CASE("each kind has the parameters that its header lists", "[nn][torch][con
   const auto ffn = [&](const std::string& yaml) { return shapes_of(*make_ffn(from_yaml<FfnConfig>(yaml), dims)); };
   CHECK(ffn("{kind: mlp, hidden: 6}") == Shapes{{"up.weight", {6, 8}}, {"down.weight", {8, 6}}});
   CHECK(ffn("{kind: mlp}") == Shapes{{"up.weight", {32, 8}}, {"down.weight", {8, 32}}});
-  CHECK(ffn("{kind: glu, bias: true}") == Shapes{{"gate.weight", {21, 8}}, {"gate.bias", {21}}, {"up.weight", {21, 8}},
-                                                 {"up.bias", {21}}, {"down.weight", {8, 21}}, {"down.bias", {8}}});
+  CHECK(ffn("{kind: glu, bias: true}") == Shapes{{"gate.weight", {21, 8}},
+                                                 {"gate.bias", {21}},
+                                                 {"up.weight", {21, 8}},
+                                                 {"up.bias", {21}},
+                                                 {"down.weight", {8, 21}},
+                                                 {"down.bias", {8}}});
 
-  const auto position = [&](const std::string& yaml) { return shapes_of(*make_position(from_yaml<PositionConfig>(yaml), needs)); };
+  const auto position = [&](const std::string& yaml) {
+    return shapes_of(*make_position(from_yaml<PositionConfig>(yaml), needs));
+  };
   CHECK(position("{kind: learned, unused_rows: 2}") == Shapes{{"table.weight", {12, 8}}});
   CHECK(position("{kind: relative_bias}") == Shapes{{"table.weight", {32, 2}}});
-  for (const std::string kind : {"none", "sinusoidal", "rope", "alibi"}) CHECK(position("{kind: " + kind + "}").empty());
+  for (const std::string kind : {"none", "sinusoidal", "rope", "alibi"})
+    CHECK(position("{kind: " + kind + "}").empty());
 
-  const auto attention = [&](const std::string& yaml) { return shapes_of(*make_attention(from_yaml<AttentionConfig>(yaml), dims)); };
-  CHECK(attention("{kind: softmax, heads: 4, kv_heads: 2, head_width: 3}") ==
-        Shapes{{"query.weight", {12, 8}}, {"key.weight", {6, 8}}, {"value.weight", {6, 8}}, {"output.weight", {8, 12}}});
+  const auto attention = [&](const std::string& yaml) {
+    return shapes_of(*make_attention(from_yaml<AttentionConfig>(yaml), dims));
+  };
+  CHECK(
+      attention("{kind: softmax, heads: 4, kv_heads: 2, head_width: 3}") ==
+      Shapes{{"query.weight", {12, 8}}, {"key.weight", {6, 8}}, {"value.weight", {6, 8}}, {"output.weight", {8, 12}}});
   CHECK(attention("{kind: softmax, heads: 2, query_bias: true, key_bias: true, value_bias: true, output_bias: true}") ==
-        Shapes{{"query.weight", {8, 8}}, {"key.weight", {8, 8}}, {"value.weight", {8, 8}}, {"output.weight", {8, 8}},
-               {"query.bias", {8}}, {"key.bias", {8}}, {"value.bias", {8}}, {"output.bias", {8}}});
+        Shapes{{"query.weight", {8, 8}},
+               {"key.weight", {8, 8}},
+               {"value.weight", {8, 8}},
+               {"output.weight", {8, 8}},
+               {"query.bias", {8}},
+               {"key.bias", {8}},
+               {"value.bias", {8}},
+               {"output.bias", {8}}});
   const auto gains = [&](const std::string& kind) {
-    const auto shapes = attention("{kind: softmax, heads: 4, kv_heads: 2, head_width: 3, qk_norm: {kind: " + kind + "}}");
+    const auto shapes =
+        attention("{kind: softmax, heads: 4, kv_heads: 2, head_width: 3, qk_norm: {kind: " + kind + "}}");
     return std::pair{shapes.at("query_norm.gain"), shapes.at("key_norm.gain")};
   };
   using Two = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
@@ -75,7 +93,8 @@ TEST_CASE("each kind has the parameters that its header lists", "[nn][torch][con
 TEST_CASE("a model has only the outer parts that its config asks for", "[nn][torch][contract][model]") {
   const auto outer = [](const std::string& yaml) {
     Shapes shapes;
-    for (const auto& [name, shape] : shapes_of(*Model(from_yaml<ModelConfig>("{vocabulary: 11, width: 16, layers: 1, context: 6, " + yaml + "}")))) {
+    for (const auto& [name, shape] : shapes_of(
+             *Model(from_yaml<ModelConfig>("{vocabulary: 11, width: 16, layers: 1, context: 6, " + yaml + "}")))) {
       if (!name.starts_with("blocks.")) shapes[name] = shape;
     }
     return shapes;
@@ -84,8 +103,13 @@ TEST_CASE("a model has only the outer parts that its config asks for", "[nn][tor
   CHECK(outer("final_norm: {kind: none}, head_bias: true") ==
         Shapes{{"embedding.weight", {11, 16}}, {"head.weight", {11, 16}}, {"head_bias", {11}}});
   CHECK(outer("embedding_width: 5, embedding_norm: {kind: layer_norm}") ==
-        Shapes{{"embedding.weight", {11, 5}}, {"embedding_projection.weight", {16, 5}}, {"embedding_norm.gain", {16}},
-               {"embedding_norm.bias", {16}}, {"final_norm.gain", {16}}, {"head_projection.weight", {5, 16}}, {"head.weight", {11, 5}}});
+        Shapes{{"embedding.weight", {11, 5}},
+               {"embedding_projection.weight", {16, 5}},
+               {"embedding_norm.gain", {16}},
+               {"embedding_norm.bias", {16}},
+               {"final_norm.gain", {16}},
+               {"head_projection.weight", {5, 16}},
+               {"head.weight", {11, 5}}});
   CHECK(outer("tied: true, block: {position: {kind: learned}}") ==
         Shapes{{"embedding.weight", {11, 16}}, {"position.table.weight", {6, 16}}, {"final_norm.gain", {16}}});
 }
@@ -105,7 +129,8 @@ TEST_CASE("a tied head is the token table itself", "[nn][torch][identity][model]
   // Token 10 is never read: its row moves by the head alone. Token 1's row moves by both.
   tied->forward(tokens).square().sum().backward();
   untied->forward(tokens).square().sum().backward();
-  check_near("gradient", table.grad(), parameters_of(*untied).at("embedding.weight").grad() + parameters_of(*untied).at("head.weight").grad());
+  check_near("gradient", table.grad(),
+             parameters_of(*untied).at("embedding.weight").grad() + parameters_of(*untied).at("head.weight").grad());
   CHECK(table.grad()[10].ne(0).any().item<bool>());
   for (const auto type : {at::kDouble, at::kFloat}) {
     tied->to(type);
@@ -117,9 +142,12 @@ TEST_CASE("a tied head is the token table itself", "[nn][torch][identity][model]
   }
 }
 
-TEST_CASE("the embedding scale touches the lookup and not a tied head, and is not rounded", "[nn][torch][identity][model]") {
+TEST_CASE("the embedding scale touches the lookup and not a tied head, and is not rounded",
+          "[nn][torch][identity][model]") {
   const at::NoGradGuard no_grad;
-  const std::string rest = "vocabulary: 11, width: 3072, layers: 1, context: 6, tied: true, block: {norm: {kind: none}, attention: {heads: 2, head_width: 2}, ffn: {hidden: 2}}";
+  const std::string rest =
+      "vocabulary: 11, width: 3072, layers: 1, context: 6, tied: true, block: {norm: {kind: none}, attention: {heads: "
+      "2, head_width: 2}, ffn: {hidden: 2}}";
   Model scaled(from_yaml<ModelConfig>("{" + rest + ", embedding_scale: {kind: sqrt_width}}"));
   parameters_of(*scaled).at("embedding.weight").copy_(ramp("e", {11, 3072}));  // the block's matrices start at zero
   scaled->to(at::kDouble);
@@ -129,7 +157,9 @@ TEST_CASE("the embedding scale touches the lookup and not a tied head, and is no
 }
 
 TEST_CASE("one table of relative biases serves every layer and is counted once", "[nn][torch][identity][model]") {
-  auto config = from_yaml<ModelConfig>("{vocabulary: 11, width: 8, layers: 3, context: 6, block: {position: {kind: relative_bias}, attention: {heads: 2}}}");
+  auto config = from_yaml<ModelConfig>(
+      "{vocabulary: 11, width: 8, layers: 3, context: 6, block: {position: {kind: relative_bias}, attention: {heads: "
+      "2}}}");
   const auto count = count_parameters(config);
   CHECK(count.by_part.at("position") == 32 * 2);
   Model model(config);
@@ -140,11 +170,14 @@ TEST_CASE("one table of relative biases serves every layer and is counted once",
 
 TEST_CASE("an override of positions acts on its layers only", "[nn][torch][identity][model]") {
   const at::NoGradGuard no_grad;
-  const std::string dims = "{vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}, position: ";
+  const std::string dims =
+      "{vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}, position: ";
   Model nope(from_yaml<ModelConfig>(dims + "{kind: none}}}"));
   Model rope(from_yaml<ModelConfig>(dims + "{kind: rope}}}"));
-  Model mixed(from_yaml<ModelConfig>(dims + "{kind: rope}}, overrides: [{layers: [1], block: {position: {kind: none}}}]}"));
-  Model all(from_yaml<ModelConfig>(dims + "{kind: rope}}, overrides: [{layers: '0:', block: {position: {kind: none}}}]}"));
+  Model mixed(
+      from_yaml<ModelConfig>(dims + "{kind: rope}}, overrides: [{layers: [1], block: {position: {kind: none}}}]}"));
+  Model all(
+      from_yaml<ModelConfig>(dims + "{kind: rope}}, overrides: [{layers: '0:', block: {position: {kind: none}}}]}"));
   const auto tokens = at::tensor({1, 2, 3, 4, 5, 6}).view({1, 6});
   for (auto* model : {&nope, &rope, &mixed, &all}) fill_with_ramp(**model);
   check_equal("every layer overridden", all->forward(tokens), nope->forward(tokens));

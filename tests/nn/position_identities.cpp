@@ -14,7 +14,8 @@ Position rope(const std::string& fields, int64_t width, int64_t context = 256) {
 
 /// Scores [T, T] of queries and keys whose first token stands at `first`.
 Tensor scores(const Position& position, int64_t first, at::ScalarType type) {
-  const auto q = position->rotate(ramp("q", {1, 17, 1, 8}).to(type), first), k = position->rotate(ramp("k", {1, 17, 1, 8}).to(type), first);
+  const auto q = position->rotate(ramp("q", {1, 17, 1, 8}).to(type), first),
+             k = position->rotate(ramp("k", {1, 17, 1, 8}).to(type), first);
   return q.squeeze().mm(k.squeeze().t());
 }
 
@@ -26,7 +27,8 @@ TEST_CASE("scores under RoPE depend on distances only", "[nn][torch][identity][p
     check_near("scores 5 tokens on", scores(position, 5, at::kFloat), scores(position, 0, at::kFloat), {1e-5, 0});
     check_near("scores 200 tokens on", scores(position, 200, at::kFloat), scores(position, 0, at::kFloat), {2e-5, 0});
   }
-  check_equal("the vector of position 0 does not turn", rope("", 8)->rotate(ramp("q", {1, 1, 1, 8}), 0), ramp("q", {1, 1, 1, 8}));
+  check_equal("the vector of position 0 does not turn", rope("", 8)->rotate(ramp("q", {1, 1, 1, 8}), 0),
+              ramp("q", {1, 1, 1, 8}));
 }
 
 TEST_CASE("RoPE's two pairings differ from position 1 on and are one permutation of channels apart",
@@ -45,10 +47,12 @@ TEST_CASE("partial RoPE turns the first channels as a narrower head would, and p
           "[nn][torch][identity][position]") {
   const auto x = ramp("x", {1, 9, 2, 16});
   for (const std::string pairing : {"half", "interleaved"}) {
-    for (const auto& [fraction, channels] : std::vector<std::pair<std::string, int64_t>>{{"1.0", 16}, {"0.5", 8}, {"0.25", 4}, {"0.125", 2}}) {
+    for (const auto& [fraction, channels] :
+         std::vector<std::pair<std::string, int64_t>>{{"1.0", 16}, {"0.5", 8}, {"0.25", 4}, {"0.125", 2}}) {
       const auto y = rope(", rotary_fraction: " + fraction + ", pairing: " + pairing, 16)->rotate(x, 3);
       check_equal("rest", y.slice(-1, channels), x.slice(-1, channels));
-      check_equal("turned", y.slice(-1, 0, channels), rope(", pairing: " + pairing, channels)->rotate(x.slice(-1, 0, channels), 3));
+      check_equal("turned", y.slice(-1, 0, channels),
+                  rope(", pairing: " + pairing, channels)->rotate(x.slice(-1, 0, channels), 3));
     }
   }
 }
@@ -65,7 +69,8 @@ TEST_CASE("p-RoPE leaves the pairs of the lowest frequencies in place and turns 
 TEST_CASE("linear scaling by f makes position f t what position t was", "[nn][torch][identity][position]") {
   const auto x = ramp("x", {1, 1, 1, 8});
   const auto scaled = rope(", scaling: {kind: linear, factor: 4.0}", 8), plain = rope("", 8);
-  for (const int64_t t : {0, 1, 7, 50}) check_near("position", scaled->rotate(x, 4 * t), plain->rotate(x, t), {1e-7, 1e-6});
+  for (const int64_t t : {0, 1, 7, 50})
+    check_near("position", scaled->rotate(x, 4 * t), plain->rotate(x, t), {1e-7, 1e-6});
 }
 
 TEST_CASE("RoPE keeps its tables in float32 when a model is moved to a half type", "[nn][torch][identity][position]") {
@@ -73,7 +78,8 @@ TEST_CASE("RoPE keeps its tables in float32 when a model is moved to a half type
   for (const std::string kind : {"{kind: rope}", "{kind: sinusoidal}", "{kind: alibi}", "{kind: relative_bias}"}) {
     INFO(kind);
     const PositionDims needs{.model = 8, .context = 512, .heads = 3, .rotary_width = 8};
-    auto plain = make_position(from_yaml<PositionConfig>(kind), needs), moved = make_position(from_yaml<PositionConfig>(kind), needs);
+    auto plain = make_position(from_yaml<PositionConfig>(kind), needs),
+         moved = make_position(from_yaml<PositionConfig>(kind), needs);
     moved->to(at::kBFloat16);
     const auto x = ramp("x", {1, 3, 8}).to(at::kFloat), q = ramp("q", {1, 3, 1, 8}).to(at::kFloat);
     check_equal("embed", moved->embed(x, 509), plain->embed(x, 509));
@@ -100,12 +106,12 @@ TEST_CASE("T5's buckets are single below half, logarithmic above, and one beyond
           "[nn][torch][identity][position]") {
   const at::NoGradGuard no_grad;
   auto position = make_position(from_yaml<PositionConfig>("{kind: relative_bias, buckets: 32, max_distance: 128}"),
-                                      {.model = 8, .context = 400, .heads = 1});
+                                {.model = 8, .context = 400, .heads = 1});
   position->named_parameters()["table.weight"].copy_(at::arange(32).view({32, 1}));
   const auto row = position->bias(399, 1, 400).flatten().flip(0);  // by distance
-  const std::vector<std::pair<int64_t, int64_t>> expected{{0, 0}, {1, 1}, {15, 15}, {16, 16}, {18, 16}, {19, 17}, {31, 21}, {32, 21},
-                                                         {33, 21}, {34, 21}, {35, 22}, {64, 26}, {112, 30}, {113, 31}, {127, 31},
-                                                         {128, 31}, {399, 31}};
+  const std::vector<std::pair<int64_t, int64_t>> expected{
+      {0, 0},   {1, 1},   {15, 15}, {16, 16},  {18, 16},  {19, 17},  {31, 21},  {32, 21}, {33, 21},
+      {34, 21}, {35, 22}, {64, 26}, {112, 30}, {113, 31}, {127, 31}, {128, 31}, {399, 31}};
   for (const auto& [distance, bucket] : expected) {
     INFO("distance " << distance);
     CHECK(row[distance].item<int64_t>() == bucket);

@@ -16,8 +16,8 @@ struct CoveringModel {
   ModelConfig config;
 };
 
-/// Values of one dimension of choice, each a patch of the model's YAML. `softmax_only` patches are left out beside latent
-/// attention, which has no such keys.
+/// Values of one dimension of choice, each a patch of the model's YAML. `softmax_only` patches are left out beside
+/// latent attention, which has no such keys.
 struct Factor {
   std::vector<std::string> values;
   bool softmax_only = false;
@@ -31,28 +31,42 @@ inline std::vector<Factor> covering_factors() {
     for (const auto& value : values) factor.values.push_back("{block: {" + key + ": {" + value + "}}}");
     factors.push_back(factor);
   };
-  kinds("attention", {"kind: softmax, heads: 4", "kind: softmax, heads: 4, kv_heads: 2, head_width: 8", "kind: softmax, heads: 4, kv_heads: 1",
-                      "kind: latent, heads: 4, rope_width: 4", "kind: latent, heads: 4, query_rank: 8, key_value_rank: 6, rope_width: 4, value_width: 3, output_bias: true"});
-  kinds("layout", {"kind: pre_norm", "kind: post_norm", "kind: double_norm", "kind: output_norm", "kind: parallel", "kind: parallel_two_norms"});
-  kinds("norm", {"kind: rms_norm", "kind: rms_norm, unit_offset: true", "kind: layer_norm", "kind: layer_norm, gain: false, bias: false",
-                 "kind: scale_norm", "kind: dynamic_tanh", "kind: none"});
-  kinds("ffn", {"kind: glu", "kind: glu, bias: true, hidden: 24", "kind: mlp, multiple_of: 8, ratio: 2.5", "kind: mlp, bias: true"});
-  kinds("position", {"kind: rope", "kind: rope, pairing: interleaved, rotary_fraction: 0.5", "kind: rope, still_fraction: 0.5",
-                     "kind: rope, scaling: {kind: yarn, factor: 4.0, original_context: 8}", "kind: none", "kind: learned", "kind: sinusoidal",
-                     "kind: alibi", "kind: relative_bias, buckets: 8, max_distance: 10"});
+  kinds("attention",
+        {"kind: softmax, heads: 4", "kind: softmax, heads: 4, kv_heads: 2, head_width: 8",
+         "kind: softmax, heads: 4, kv_heads: 1", "kind: latent, heads: 4, rope_width: 4",
+         "kind: latent, heads: 4, query_rank: 8, key_value_rank: 6, rope_width: 4, value_width: 3, output_bias: true"});
+  kinds("layout", {"kind: pre_norm", "kind: post_norm", "kind: double_norm", "kind: output_norm", "kind: parallel",
+                   "kind: parallel_two_norms"});
+  kinds("norm", {"kind: rms_norm", "kind: rms_norm, unit_offset: true", "kind: layer_norm",
+                 "kind: layer_norm, gain: false, bias: false", "kind: scale_norm", "kind: dynamic_tanh", "kind: none"});
+  kinds("ffn", {"kind: glu", "kind: glu, bias: true, hidden: 24", "kind: mlp, multiple_of: 8, ratio: 2.5",
+                "kind: mlp, bias: true"});
+  kinds("position",
+        {"kind: rope", "kind: rope, pairing: interleaved, rotary_fraction: 0.5", "kind: rope, still_fraction: 0.5",
+         "kind: rope, scaling: {kind: yarn, factor: 4.0, original_context: 8}", "kind: none", "kind: learned",
+         "kind: sinusoidal", "kind: alibi", "kind: relative_bias, buckets: 8, max_distance: 10"});
   Factor activations;
-  for (const auto& [value, name] : names(Activation{})) activations.values.push_back("{block: {ffn: {activation: " + std::string(name) + "}}}");
+  for (const auto& [value, name] : names(Activation{}))
+    activations.values.push_back("{block: {ffn: {activation: " + std::string(name) + "}}}");
   factors.push_back(activations);
   factors.push_back({{"{}", "{block: {attention: {window: 3}}}"}});
   factors.push_back({{"{}", "{block: {attention: {softcap: 5.0}}}"}});
-  factors.push_back({{"{}", "{block: {attention: {qk_norm: {kind: head}}}}", "{block: {attention: {qk_norm: {kind: head_own, norm: {kind: layer_norm}}}}}",
-                      "{block: {attention: {qk_norm: {kind: full}}}}"}, true});
-  factors.push_back({{"{}", "{block: {attention: {query_bias: true, key_bias: true, value_bias: true, output_bias: true}}}"}, true});
-  factors.push_back({{"{}", "{tied: true, embedding_scale: {kind: sqrt_width}, logit_scale: {kind: inverse_sqrt_width}}",
-                      "{embedding_width: 8, embedding_norm: {kind: layer_norm}}", "{tied: true, embedding_width: 8, head_bias: true}"}});
-  factors.push_back({{"{}", "{final_softcap: 10.0, head_bias: true}", "{final_norm: {kind: layer_norm}, logit_scale: {kind: constant, value: 0.5}}"}});
-  factors.push_back({{"{}", "{embedding_dropout: 0.1, block: {dropout: 0.1, attention: {dropout: 0.1}}}", "{block: {residual_scale: 0.5}}"}});
-  factors.push_back({{"{}", "{init: {matrices: {kind: fan_in, cut_sigmas: 2.0}}}", "{init: {matrices: {kind: glorot}, depth_scaled_outputs: false}}"}});
+  factors.push_back({{"{}", "{block: {attention: {qk_norm: {kind: head}}}}",
+                      "{block: {attention: {qk_norm: {kind: head_own, norm: {kind: layer_norm}}}}}",
+                      "{block: {attention: {qk_norm: {kind: full}}}}"},
+                     true});
+  factors.push_back(
+      {{"{}", "{block: {attention: {query_bias: true, key_bias: true, value_bias: true, output_bias: true}}}"}, true});
+  factors.push_back(
+      {{"{}", "{tied: true, embedding_scale: {kind: sqrt_width}, logit_scale: {kind: inverse_sqrt_width}}",
+        "{embedding_width: 8, embedding_norm: {kind: layer_norm}}",
+        "{tied: true, embedding_width: 8, head_bias: true}"}});
+  factors.push_back({{"{}", "{final_softcap: 10.0, head_bias: true}",
+                      "{final_norm: {kind: layer_norm}, logit_scale: {kind: constant, value: 0.5}}"}});
+  factors.push_back({{"{}", "{embedding_dropout: 0.1, block: {dropout: 0.1, attention: {dropout: 0.1}}}",
+                      "{block: {residual_scale: 0.5}}"}});
+  factors.push_back({{"{}", "{init: {matrices: {kind: fan_in, cut_sigmas: 2.0}}}",
+                      "{init: {matrices: {kind: glorot}, depth_scaled_outputs: false}}"}});
   factors.push_back({{"{}", "{overrides: [{layers: '1::2', block: {attention: {window: 2}, residual_scale: 0.7}}]}"}});
   return factors;
 }

@@ -9,7 +9,8 @@
 
 namespace blockzoo {
 
-/// Holds the gradients of the scalar f() for each leaf (float64) against central differences, at up to 16 places of each.
+/// Holds the gradients of the scalar f() for each leaf (float64) against central differences, at up to 16 places of
+/// each.
 inline void check_gradients(const std::map<std::string, at::Tensor>& leaves, const std::function<at::Tensor()>& f) {
   for (const auto& [name, leaf] : leaves) leaf.mutable_grad().reset();
   f().backward();
@@ -32,7 +33,8 @@ inline void check_gradients(const std::map<std::string, at::Tensor>& leaves, con
       numeric.push_back((above - below) / (2 * step));
       analytic.push_back(gradient[i].item<double>());
     }
-    check_near("gradient of " + name + " against central differences", at::tensor(analytic), at::tensor(numeric), {1e-6, 1e-5});
+    check_near("gradient of " + name + " against central differences", at::tensor(analytic), at::tensor(numeric),
+               {1e-6, 1e-5});
   }
 }
 

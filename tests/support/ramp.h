@@ -21,7 +21,8 @@ inline at::Tensor ramp(std::string_view name, at::IntArrayRef shape) {
 }
 
 /// Parameters by name, each below `prefix`.
-inline std::map<std::string, at::Tensor> parameters_of(const torch::nn::Module& module, const std::string& prefix = "") {
+inline std::map<std::string, at::Tensor> parameters_of(const torch::nn::Module& module,
+                                                       const std::string& prefix = "") {
   std::map<std::string, at::Tensor> parameters;
   for (const auto& item : module.named_parameters()) parameters.emplace(prefix + item.key(), item.value());
   return parameters;

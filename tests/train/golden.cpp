@@ -25,8 +25,10 @@ TEST_CASE("Cross entropy and z-loss equal PyTorch's, with their gradient", "[tra
       const auto logits = (spread * ramp("logits", {2, 5, 7})).to(type).requires_grad_();
       const auto sums = loss_sums(logits, targets, z_loss > 0);
       const auto tokens = targets.numel();
-      check_near("cross entropy", sums.cross_entropy / tokens, at::tensor(one["cross_entropy"].get<double>(), at::kDouble));
-      if (z_loss > 0) check_near("z-loss", z_loss * sums.z / tokens, at::tensor(one["penalty"].get<double>(), at::kDouble));
+      check_near("cross entropy", sums.cross_entropy / tokens,
+                 at::tensor(one["cross_entropy"].get<double>(), at::kDouble));
+      if (z_loss > 0)
+        check_near("z-loss", z_loss * sums.z / tokens, at::tensor(one["penalty"].get<double>(), at::kDouble));
       batch_loss(sums, z_loss, tokens).backward();
       check_near("gradient", logits.grad(), tensor_of(one["gradient"], {2, 5, 7}));
     }
@@ -36,7 +38,10 @@ TEST_CASE("Cross entropy and z-loss equal PyTorch's, with their gradient", "[tra
 TEST_CASE("Ten steps of AdamW with clipping equal PyTorch's", "[train][optimizer][torch][golden]") {
   const auto file = golden("adamw");
   const auto& settings = file["settings"];
-  const AdamwConfig config{.lr = settings["lr"], .beta1 = settings["beta1"], .beta2 = settings["beta2"], .eps = settings["eps"],
+  const AdamwConfig config{.lr = settings["lr"],
+                           .beta1 = settings["beta1"],
+                           .beta2 = settings["beta2"],
+                           .eps = settings["eps"],
                            .weight_decay = settings["weight_decay"]};
   for (const auto& one : file["cases"]) {
     for (const auto type : {at::kDouble, at::kFloat}) {
@@ -66,7 +71,8 @@ TEST_CASE("Ten steps of AdamW with clipping equal PyTorch's", "[train][optimizer
       const auto parameters = parameters_of(*model);
       CHECK(parameters.size() == one["parameters"].size());
       for (const auto& [name, parameter] : parameters) {
-        // Softmax does not see a key bias beside learned positions: its gradient is rounding noise, of which AdamW makes steps.
+        // Softmax does not see a key bias beside learned positions: its gradient is rounding noise, of which AdamW
+        // makes steps.
         if (type == at::kFloat && name.ends_with("key.bias")) continue;
         check_near(name, parameter, tensor_of(one["parameters"][name], parameter.sizes()), allowed);
       }
