@@ -27,7 +27,7 @@ constexpr const char* kTab = "a tab stands in the indentation; use blanks";
 size_t count(const Tree& tree) {
   size_t nodes = 1;
   for (const auto& item : tree.items) nodes += count(item);
-  for (const auto& entry : tree.entries) nodes += count(entry.second);
+  for (const auto& entry : tree.entries) nodes += count(entry.value);
   return nodes;
 }
 
@@ -131,7 +131,7 @@ class Builder final : public YAML::EventHandler {
     if (!source.is_map() && !source.is_list()) refuse(source.place, "<< takes a map or a list of maps");
     for (const auto& item : source.items) merge(item, level);
     for (const auto& [key, value] : source.entries) {
-      if (level.line_of_key.try_emplace(key, 0).second) level.tree.entries.emplace_back(key, value);
+      if (level.line_of_key.try_emplace(key, 0).second) level.tree.entries.push_back({key, value});
     }
   }
 
@@ -167,7 +167,7 @@ class Builder final : public YAML::EventHandler {
       return;
     }
     value.place = key.place;  // what is wrong with a value is shown where its key stands
-    level.tree.entries.emplace_back(key.text, std::move(value));
+    level.tree.entries.push_back({key.text, std::move(value)});
   }
 
   const SourceText& source_;

@@ -102,7 +102,7 @@ void write(const Tree& tree, int indent, std::string& out) {
 void forget_lines(Tree& tree) {
   tree.place.line = 0;
   for (auto& item : tree.items) forget_lines(item);
-  for (auto& entry : tree.entries) forget_lines(entry.second);
+  for (auto& entry : tree.entries) forget_lines(entry.value);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ Tree& Tree::operator[](std::string_view key) {
   for (auto& [name, value] : entries) {
     if (name == key) return value;
   }
-  return entries.emplace_back(std::string(key), Tree()).second;
+  return entries.emplace_back(Entry{std::string(key), Tree()}).value;
 }
 
 const Tree& Tree::deepest(std::string_view path) const {
@@ -157,6 +157,8 @@ const Tree& Tree::deepest(std::string_view path) const {
 bool operator==(const Tree& a, const Tree& b) {
   return a.kind == b.kind && a.text == b.text && a.items == b.items && a.entries == b.entries;
 }
+
+bool operator==(const Tree::Entry& a, const Tree::Entry& b) { return a.key == b.key && a.value == b.value; }
 
 std::string one_line(const Tree& tree) {
   switch (tree.kind) {

@@ -120,12 +120,12 @@ class Gatherer {
     auto& family = family_of<E>(path);
     if (family.kinds.empty()) {
       family.plain = true;
-      for (const auto& [value, name] : names(E{})) {
+      for (const auto& spelling : names(E{})) {
         auto& kind = family.kinds.emplace_back();
-        kind.name = name;
-        if constexpr (requires { about(value); }) {
-          kind.summary = about(value).summary;
-          kind.source = about(value).source;
+        kind.name = spelling.second;
+        if constexpr (requires { about(E{}); }) {
+          kind.summary = about(spelling.first).summary;
+          kind.source = about(spelling.first).source;
         }
       }
     }

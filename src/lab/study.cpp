@@ -76,7 +76,7 @@ class Planner {
         problems_.push_back({patch.place, "arms." + name, "a name must be made of letters, digits, _ - and ."});
         continue;
       }
-      const auto arm = attempt("arms." + name, patch.place, [&] { return patched(study_.base, patch, folder_); });
+      const auto arm = patched_or_noted("arms." + name, patch.place, study_.base, patch);
       if (!arm) continue;
       const auto [other, fresh] = arm_of_patch.try_emplace(write_yaml(to_document(resolved(*arm))), name);
       if (!fresh)
@@ -89,11 +89,11 @@ class Planner {
   }
 
  private:
-  /// Notes the problems of a config with `where` before their paths.
-  template <class F>
-  std::optional<RunConfig> attempt(const std::string& where, const Place& place, F&& make) {
+  /// The problems of the patched config are noted with `where` before their paths; then there is no config.
+  std::optional<RunConfig> patched_or_noted(const std::string& where, const Place& place, const RunConfig& config,
+                                            const Tree& patch) {
     try {
-      return make();
+      return patched(config, patch, folder_);
     } catch (const ConfigError& error) {
       for (auto problem : error.problems()) {
         if (problem.place.line == 0) problem.place = place;
@@ -109,8 +109,7 @@ class Planner {
     PlannedRun run{.arm = arm, .sweep = {}, .seed = 0, .folder = arm, .config = config, .differences = {}};
     std::string label;
     for (const auto& [path, value] : point) {
-      const auto swept =
-          attempt("sweep." + path, value.place, [&] { return patched(run.config, nested(path, value), folder_); });
+      const auto swept = patched_or_noted("sweep." + path, value.place, run.config, nested(path, value));
       if (!swept) return;
       run.config = *swept;
       const auto& text = value.is_scalar() ? value.text : one_line(value);

@@ -36,7 +36,7 @@ RunBase take_base(Document& document, int depth) {
   if (!named->is_scalar()) throw ConfigError(Problem{named->place, "base", "must be the path of another run file"});
   if (depth >= kMostBases) throw ConfigError(Problem{named->place, "base", "a chain of more than 8 files"});
   const auto name = named->text;
-  std::erase_if(document.tree.entries, [](const auto& entry) { return entry.first == "base"; });
+  std::erase_if(document.tree.entries, [](const auto& entry) { return entry.key == "base"; });
   return {name, load(document.folder / name, depth + 1)};
 }
 

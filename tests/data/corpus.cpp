@@ -2,8 +2,8 @@
 
 #include "core/reader.h"
 #include "core/writer.h"
-#include "data/temp_folder.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 
 namespace blockzoo {
 
@@ -85,7 +85,7 @@ TEST_CASE("relative paths are seen from the folder of the config", "[data]") {
 }
 
 TEST_CASE("a corpus opens through its family", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CorpusConfig config = TextConfig{"text", {}};
   folder.write("text", "some bytes");
   resolve_paths(config, folder.path());

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "data/temp_folder.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 
 namespace blockzoo {
 
@@ -25,7 +25,7 @@ std::string text_of(const FileSet& files, int64_t first, size_t size) {
 }  // namespace
 
 TEST_CASE("a folder is its files in path order, without hidden ones", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("b.txt", "3333");
   folder.write("a/z.txt", "22");
   folder.write("a/deep/y.txt", "1");
@@ -47,9 +47,9 @@ TEST_CASE("a folder is its files in path order, without hidden ones", "[data]") 
 }
 
 TEST_CASE("what cannot be read is refused with its path and the reason", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(FileSet(folder / "none"), ContainsSubstring("none: cannot be read: No such file or directory"));
-  CHECK_THROWS_WITH(FileSet(folder.path()), ContainsSubstring(folder.path() + ": holds no file to read"));
+  CHECK_THROWS_WITH(FileSet(folder.path()), ContainsSubstring(folder.path().string() + ": holds no file to read"));
   CHECK_THROWS_WITH(FileSet("/dev/null"), ContainsSubstring("/dev/null: is neither a regular file nor a folder"));
   const auto locked = folder.write("locked", "abc");
   fs::permissions(locked, fs::perms::none);
@@ -59,7 +59,7 @@ TEST_CASE("what cannot be read is refused with its path and the reason", "[data]
 }
 
 TEST_CASE("a file that is truncated, changed or replaced while in use is an error", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.write("train", std::string(100, 'a'));
   const FileSet files(path);
   CHECK(text_of(files, 0, 100) == std::string(100, 'a'));
@@ -90,7 +90,7 @@ TEST_CASE("a file that is truncated, changed or replaced while in use is an erro
 }
 
 TEST_CASE("a file of a folder that is replaced while another is open is an error", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("data/a", "aaaa");
   folder.write("data/b", "bbbb");
   const FileSet files(folder / "data");
@@ -101,7 +101,7 @@ TEST_CASE("a file of a folder that is replaced while another is open is an error
 }
 
 TEST_CASE("threads may read one file set at a time each", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const std::string name : {"a", "b", "c", "d"}) folder.write("data/" + name, std::string(1000, name[0]));
   const FileSet files(folder / "data");
   std::array<int, 4> wrong{};
@@ -117,14 +117,14 @@ TEST_CASE("threads may read one file set at a time each", "[data]") {
 }
 
 TEST_CASE("a file that is in both parts is found through links too", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write("train/a", "aaaa");
   const auto b = folder.write("train/b", "bbbb");
   folder.write("other/c", "cccc");
   CHECK_NOTHROW(refuse_shared_files(FileSet(folder / "train"), FileSet(folder / "other")));
   CHECK_THROWS_WITH(
       refuse_shared_files(FileSet(folder / "train"), FileSet(b)),
-      ContainsSubstring("b: is in the training data (" + (folder / "train") + ") and in the validation data"));
+      ContainsSubstring("b: is in the training data (" + (folder / "train").string() + ") and in the validation data"));
   fs::create_symlink(b, folder / "link");
   CHECK_THROWS_WITH(refuse_shared_files(FileSet(folder / "train"), FileSet(folder / "link")),
                     ContainsSubstring("link: is in"));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "blockzoo/data/windows.h"
-#include "data/temp_folder.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 
 namespace blockzoo {
 
@@ -29,7 +29,7 @@ std::string counting(size_t size) {
 }  // namespace
 
 TEST_CASE("the end of a text is kept for validation and no byte is in both parts", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto text = counting(1000);
   const auto path = folder.write("text", text);
   const auto corpus = open_corpus(TextConfig{path, TailValidationConfig{0.25}});
@@ -45,7 +45,7 @@ TEST_CASE("the end of a text is kept for validation and no byte is in both parts
 
 TEST_CASE("training windows and validation windows have no target in common", "[data]") {
   for (const int64_t size : {80, 97, 330, 1000}) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto corpus =
         open_corpus(TextConfig{folder.write("text", counting(static_cast<size_t>(size))), TailValidationConfig{0.5}});
     const WindowOrder order(corpus.train->size(), 32, 0);
@@ -57,7 +57,7 @@ TEST_CASE("training windows and validation windows have no target in common", "[
 }
 
 TEST_CASE("bytes above 127 and zeros are tokens like any other", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto corpus = open_corpus(TextConfig{folder.write("binary", counting(256) + "x"), TailValidationConfig{0.001}});
   std::vector<int64_t> tokens(256);
   corpus.train->read(0, tokens);
@@ -66,19 +66,19 @@ TEST_CASE("bytes above 127 and zeros are tokens like any other", "[data]") {
 }
 
 TEST_CASE("validation may have a file or folder of its own", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto train = folder.write("train.txt", "to train on");
   folder.write("held_out/a.txt", "to ");
   folder.write("held_out/b.txt", "validate on");
   const auto corpus = open_corpus(TextConfig{train, PathValidationConfig{folder / "held_out"}});
   CHECK(bytes_of(*corpus.train) == "to train on");
   CHECK(bytes_of(*corpus.validation) == "to validate on");
-  CHECK(corpus.train->name() == "training data (" + train + ")");
-  CHECK(corpus.validation->name() == "validation data (" + (folder / "held_out") + ")");
+  CHECK(corpus.train->name() == "training data (" + train.string() + ")");
+  CHECK(corpus.validation->name() == "validation data (" + (folder / "held_out").string() + ")");
 }
 
 TEST_CASE("validation data that is training data is refused", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto train = folder.write("all/train.txt", "the same text");
   folder.write("all/more.txt", "more text");
   const auto copy = folder.write("copy.txt", "the same text");
@@ -89,11 +89,11 @@ TEST_CASE("validation data that is training data is refused", "[data][error]") {
   CHECK_THROWS_WITH(open(train, folder / "all/../all/train.txt"), ContainsSubstring("is in the training data"));
   CHECK_THROWS_WITH(open(folder / "all", train), ContainsSubstring("is in the training data"));
   CHECK_THROWS_WITH(open(train, copy),
-                    ContainsSubstring("copy.txt: has the same contents as the training data (" + train));
+                    ContainsSubstring("copy.txt: has the same contents as the training data (" + train.string()));
 }
 
 TEST_CASE("a missing or empty text is refused with its path", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto empty = folder.write("empty.txt", "");
   const auto some = folder.write("some.txt", "some");
   CHECK_THROWS_WITH(open_corpus(TextConfig{folder / "none", {}}),
@@ -104,7 +104,7 @@ TEST_CASE("a missing or empty text is refused with its path", "[data][error]") {
 }
 
 TEST_CASE("the hash of a corpus sees the text and the split, not the place", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto a = folder.write("a", counting(500)), b = folder.write("b", counting(500)),
              c = folder.write("c", counting(501));
   const auto hash = [](const std::string& path, double fraction) {

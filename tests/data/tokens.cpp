@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "blockzoo/core/hash.h"
-#include "data/temp_folder.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 
 namespace blockzoo {
 
@@ -52,7 +52,7 @@ int64_t resident_kib() {
 }  // namespace
 
 TEST_CASE("ids of both widths are read as they were written", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto narrow = open_corpus(uint16_file(folder.write_ids<uint16_t>("narrow", {1, 2, 65535, 0, 40000, 7})));
   CHECK(tokens_of(*narrow.train) == std::vector<int64_t>{1, 2, 65535});
   CHECK(tokens_of(*narrow.validation) == std::vector<int64_t>{0, 40000, 7});
@@ -64,7 +64,7 @@ TEST_CASE("ids of both widths are read as they were written", "[data]") {
 }
 
 TEST_CASE("a long read is the tokens that short reads give", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<uint32_t> ids(20'000);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<uint32_t>(i);
   const auto corpus = open_corpus(uint32_file(folder.write_ids("ids", ids), 20'000));
@@ -74,7 +74,7 @@ TEST_CASE("a long read is the tokens that short reads give", "[data]") {
 }
 
 TEST_CASE("bytes a token are known only when given", "[data]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   auto config = uint16_file(folder.write_ids<uint16_t>("ids", {1, 2, 3, 4}));
   CHECK_FALSE(open_corpus(config).bytes_per_token.has_value());
   config.bytes_per_token = 4.5;
@@ -82,7 +82,7 @@ TEST_CASE("bytes a token are known only when given", "[data]") {
 }
 
 TEST_CASE("the first id outside the vocabulary is reported with its place", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<uint16_t> ids(1'000'000, 50256);
   const auto path = folder.write_ids("train.bin", ids);
   CHECK_NOTHROW(open_corpus(uint16_file(path, 50257)));
@@ -105,7 +105,7 @@ TEST_CASE("the first id outside the vocabulary is reported with its place", "[da
 }
 
 TEST_CASE("in a folder of token files the place is counted in the file at fault", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   folder.write_ids<uint16_t>("shards/0.bin", {1, 2, 3});
   folder.write_ids<uint16_t>("shards/1.bin", {4, 5, 600, 7});
   CHECK_THROWS_WITH(open_corpus(uint16_file(folder / "shards", 100)),
@@ -114,7 +114,7 @@ TEST_CASE("in a folder of token files the place is counted in the file at fault"
 }
 
 TEST_CASE("a size that is no multiple of an id's is refused, in each file", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(open_corpus(uint16_file(folder.write("odd.bin", "abcde"))),
                     ContainsSubstring("odd.bin: has 5 bytes, which is no multiple of an id's 2"));
   CHECK_THROWS_WITH(open_corpus(uint32_file(folder.write("cut.bin", "abcdef"), 4294967296)),
@@ -125,7 +125,7 @@ TEST_CASE("a size that is no multiple of an id's is refused, in each file", "[da
 }
 
 TEST_CASE("files that hold something else than bare ids of that width are refused", "[data][error]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_WITH(open_corpus(uint16_file(folder.write("array.npy", "\x93NUMPY\x01 header"))),
                     ContainsSubstring("array.npy: is a NumPy .npy file"));
   CHECK_THROWS_WITH(open_corpus(uint16_file(folder.write_ids("wide.bin", std::vector<uint32_t>(100, 77)))),
@@ -136,7 +136,7 @@ TEST_CASE("files that hold something else than bare ids of that width are refuse
 }
 
 TEST_CASE("a large token file is read in place: memory stays flat", "[data][slow]") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.write("sparse.bin", "");
   std::filesystem::resize_file(path, int64_t{1} << 30);
   const auto before = resident_kib();

@@ -7,7 +7,7 @@
 #include <random>
 #include <system_error>
 
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 namespace fs = std::filesystem;
@@ -66,8 +66,8 @@ TEST_CASE("a checksum sees every flipped bit, swapped words and cut zeros", "[hu
 }
 
 TEST_CASE("a written file replaces the old one and leaves nothing else", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "file.txt";
+  const TemporaryFolder folder;
+  const auto path = folder / "file.txt";
   const auto first = write_file(path, "first");
   REQUIRE(first == sum_file(path));
   REQUIRE(first.bytes == 5);
@@ -75,25 +75,25 @@ TEST_CASE("a written file replaces the old one and leaves nothing else", "[hub]"
   REQUIRE(read_file(path) == std::string("sec\0nd", 6));
   write_file(path, "");
   REQUIRE(read_file(path).empty());
-  REQUIRE(scratch.names() == std::vector<std::string>{"file.txt"});
+  REQUIRE(folder.names() == std::vector<std::string>{"file.txt"});
 }
 
 TEST_CASE("a file that is not committed does not appear", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "file.txt";
+  const TemporaryFolder folder;
+  const auto path = folder / "file.txt";
   write_file(path, "old");
   {
     AtomicFile file(path);
     file.write("new");
-    REQUIRE(scratch.names().size() == 2);
+    REQUIRE(folder.names().size() == 2);
   }
   REQUIRE(read_file(path) == "old");
-  REQUIRE(scratch.names() == std::vector<std::string>{"file.txt"});
+  REQUIRE(folder.names() == std::vector<std::string>{"file.txt"});
 }
 
 TEST_CASE("two writers of one file do not share a temporary file", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "file.txt";
+  const TemporaryFolder folder;
+  const auto path = folder / "file.txt";
   AtomicFile first(path), second(path);
   first.write("first");
   second.write("second");
@@ -103,45 +103,45 @@ TEST_CASE("two writers of one file do not share a temporary file", "[hub]") {
 }
 
 TEST_CASE("a relative path without a folder is written in the working folder", "[hub]") {
-  const Scratch scratch;
+  const TemporaryFolder folder;
   const int status = wait_for(start_child([&] {
-    fs::current_path(scratch.path());
+    fs::current_path(folder.path());
     write_file("plain", "text");
   }));
   REQUIRE(status == 0);
-  REQUIRE(read_file(scratch / "plain") == "text");
+  REQUIRE(read_file(folder / "plain") == "text");
 }
 
 TEST_CASE("links are followed and devices are written to directly", "[hub]") {
-  const Scratch scratch;
-  fs::create_directory(scratch / "there");
-  write_file(scratch / "there/file", "old");
-  fs::create_symlink("there/file", scratch / "link");
-  write_file(scratch / "link", "new");
-  REQUIRE(fs::is_symlink(scratch / "link"));
-  REQUIRE(read_file(scratch / "there/file") == "new");
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "there");
+  write_file(folder / "there/file", "old");
+  fs::create_symlink("there/file", folder / "link");
+  write_file(folder / "link", "new");
+  REQUIRE(fs::is_symlink(folder / "link"));
+  REQUIRE(read_file(folder / "there/file") == "new");
 
   write_file("/dev/null", "gone");
   REQUIRE(fs::is_character_file("/dev/null"));
 }
 
 TEST_CASE("a failed write names the path and the system's reason", "[hub]") {
-  const Scratch scratch;
-  const auto missing = scratch / "no/such/file";
+  const TemporaryFolder folder;
+  const auto missing = folder / "no/such/file";
   REQUIRE_THAT(error_of([&] { write_file(missing, "x"); }),
                ContainsSubstring(missing.string()) && ContainsSubstring("No such file or directory"));
   REQUIRE_THAT(error_of([&] { read_file(missing); }), ContainsSubstring(missing.string()));
   REQUIRE_THAT(error_of([&] { sum_file(missing); }), ContainsSubstring(missing.string()));
-  REQUIRE_THAT(error_of([&] { write_file(scratch.path(), "x"); }), ContainsSubstring("Is a directory"));
-  REQUIRE_THAT(error_of([&] { read_file(scratch.path()); }), ContainsSubstring("Is a directory"));
+  REQUIRE_THAT(error_of([&] { write_file(folder.path(), "x"); }), ContainsSubstring("Is a directory"));
+  REQUIRE_THAT(error_of([&] { read_file(folder.path()); }), ContainsSubstring("Is a directory"));
   REQUIRE_THAT(error_of([&] { write_file("/dev/full", "x"); }),
                ContainsSubstring("/dev/full") && ContainsSubstring("No space left on device"));
   REQUIRE_THROWS_AS(write_file(missing, "x"), std::system_error);
 }
 
 TEST_CASE("a write beyond the file size limit keeps the old file and removes its own", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "file.txt";
+  const TemporaryFolder folder;
+  const auto path = folder / "file.txt";
   write_file(path, "old");
   const int status = run_with_file_limit(10'000, [&] {
     const auto error = error_of([&] { write_file(path, std::string(50'000, 'x')); });
@@ -149,32 +149,32 @@ TEST_CASE("a write beyond the file size limit keeps the old file and removes its
   });
   REQUIRE(status == 0);
   REQUIRE(read_file(path) == "old");
-  REQUIRE(scratch.names() == std::vector<std::string>{"file.txt"});
+  REQUIRE(folder.names() == std::vector<std::string>{"file.txt"});
 }
 
 TEST_CASE("a killed writer leaves the old file and something that is cleaned up", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "file.txt";
+  const TemporaryFolder folder;
+  const auto path = folder / "file.txt";
   write_file(path, "old");
-  fs::create_directory(scratch / ".keep");
-  write_file(scratch / "not.partial", "");
+  fs::create_directory(folder / ".keep");
+  write_file(folder / "not.partial", "");
   const int status = wait_for(start_child([&] {
     AtomicFile file(path);
     file.write("half");
     ::kill(::getpid(), SIGKILL);
   }));
   REQUIRE(WIFSIGNALED(status));
-  REQUIRE(scratch.names().size() == 4);
+  REQUIRE(folder.names().size() == 4);
   REQUIRE(read_file(path) == "old");
-  fs::create_directory(unfinished_name(scratch / "folder"));
-  remove_unfinished(scratch.path());
-  REQUIRE(scratch.names() == std::vector<std::string>{".keep", "file.txt", "not.partial"});
-  REQUIRE_NOTHROW(remove_unfinished(scratch / "absent"));
+  fs::create_directory(unfinished_name(folder / "folder"));
+  remove_unfinished(folder.path());
+  REQUIRE(folder.names() == std::vector<std::string>{".keep", "file.txt", "not.partial"});
+  REQUIRE_NOTHROW(remove_unfinished(folder / "absent"));
 }
 
 TEST_CASE("lines are appended, counted and cut back on resume", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "metrics.jsonl";
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
   uint64_t kept = 0;
   {
     LineWriter lines(path);
@@ -197,12 +197,12 @@ TEST_CASE("lines are appended, counted and cut back on resume", "[hub]") {
   REQUIRE(read_file(path) == "{\"step\": 1}\n{\"step\": 2, \"again\": true}\n\n");
   REQUIRE_THAT(error_of([&] { LineWriter(path, 1000); }),
                ContainsSubstring(path.string()) && ContainsSubstring("1000"));
-  REQUIRE_THAT(error_of([&] { LineWriter(scratch / "no/file"); }), ContainsSubstring("No such file or directory"));
+  REQUIRE_THAT(error_of([&] { LineWriter(folder / "no/file"); }), ContainsSubstring("No such file or directory"));
 }
 
 TEST_CASE("a line that does not fit is taken back whole", "[hub]") {
-  const Scratch scratch;
-  const auto path = scratch / "metrics.jsonl";
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
   const int status = run_with_file_limit(1000, [&] {
     LineWriter lines(path);
     lines.append(std::string(800, 'a'));

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 using Catch::Matchers::ContainsSubstring;
@@ -10,7 +10,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace blockzoo::test {
 
 TEST_CASE("a NumPy file is the one that numpy.load was tried on", "[hub][torch][golden]") {
-  const Scratch scratch;
+  const TemporaryFolder folder;
   const auto ramp = at::arange(24, at::kDouble).sub(12).mul(0.5).reshape({2, 3, 4});
   const std::vector<std::pair<std::string, at::Tensor>> cases = {{"three_dims", ramp},
                                                                  {"transposed", ramp.transpose(0, 2)},
@@ -19,18 +19,18 @@ TEST_CASE("a NumPy file is the one that numpy.load was tried on", "[hub][torch][
                                                                  {"empty", at::zeros({0, 3})}};
   for (const auto& [name, tensor] : cases) {
     INFO(name);
-    const auto sum = save_npy(scratch / (name + ".npy"), tensor);
-    const auto bytes = read_file(scratch / (name + ".npy"));
+    const auto sum = save_npy(folder / (name + ".npy"), tensor);
+    const auto bytes = read_file(folder / (name + ".npy"));
     REQUIRE(sum.bytes == bytes.size());
     REQUIRE((bytes.size() - static_cast<size_t>(tensor.numel()) * 4) % 64 == 0);
-    REQUIRE(equals_golden(scratch / (name + ".npy")));
+    REQUIRE(equals_golden(folder / (name + ".npy")));
   }
 }
 
 TEST_CASE("a NumPy file that cannot be written says why", "[hub][torch]") {
-  const Scratch scratch;
-  REQUIRE_THAT(error_of([&] { save_npy(scratch / "x.npy", at::Tensor()); }), ContainsSubstring("x.npy"));
-  REQUIRE_THAT(error_of([&] { save_npy(scratch / "no/x.npy", at::ones({2})); }), ContainsSubstring("No such file"));
+  const TemporaryFolder folder;
+  REQUIRE_THAT(error_of([&] { save_npy(folder / "x.npy", at::Tensor()); }), ContainsSubstring("x.npy"));
+  REQUIRE_THAT(error_of([&] { save_npy(folder / "no/x.npy", at::ones({2})); }), ContainsSubstring("No such file"));
 }
 
 }  // namespace blockzoo::test

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 using Catch::Matchers::ContainsSubstring;
@@ -46,34 +46,34 @@ class Holder {
 }  // namespace
 
 TEST_CASE("a second process is refused with the folder, the holder's process and its host", "[hub]") {
-  const Scratch scratch;
-  Holder holder(scratch.path());
+  const TemporaryFolder folder;
+  Holder holder(folder.path());
   char host[256] = "";
   ::gethostname(host, sizeof(host));
-  REQUIRE_THROWS_AS(RunLock(scratch.path()), RunLocked);
-  REQUIRE_THAT(error_of([&] { RunLock(scratch.path()); }),
-               ContainsSubstring(scratch.path().string()) &&
+  REQUIRE_THROWS_AS(RunLock(folder.path()), RunLocked);
+  REQUIRE_THAT(error_of([&] { RunLock(folder.path()); }),
+               ContainsSubstring(folder.path().string()) &&
                    ContainsSubstring("process " + std::to_string(holder.pid()) + " on " + host));
 
   holder.kill();
-  REQUIRE_NOTHROW(RunLock(scratch.path()));
+  REQUIRE_NOTHROW(RunLock(folder.path()));
 }
 
 TEST_CASE("a lock is free again when its owner lets go, and moves with it", "[hub]") {
-  const Scratch scratch;
+  const TemporaryFolder folder;
   {
-    RunLock lock(scratch.path());
-    REQUIRE_THROWS_AS(RunLock(scratch.path()), RunLocked);
+    RunLock lock(folder.path());
+    REQUIRE_THROWS_AS(RunLock(folder.path()), RunLocked);
     const RunLock moved(std::move(lock));
-    REQUIRE_THROWS_AS(RunLock(scratch.path()), RunLocked);
+    REQUIRE_THROWS_AS(RunLock(folder.path()), RunLocked);
   }
-  REQUIRE_NOTHROW(RunLock(scratch.path()));
-  REQUIRE(read_file(scratch / "lock").empty());
+  REQUIRE_NOTHROW(RunLock(folder.path()));
+  REQUIRE(read_file(folder / "lock").empty());
 }
 
 TEST_CASE("a program that the holder starts does not inherit the lock", "[hub]") {
-  const Scratch scratch;
-  std::optional<RunLock> lock(scratch.path());
+  const TemporaryFolder folder;
+  std::optional<RunLock> lock(folder.path());
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const auto child = start_child([&] {
@@ -84,7 +84,7 @@ TEST_CASE("a program that the holder starts does not inherit the lock", "[hub]")
   char ready = 0;
   REQUIRE(::read(ends[0], &ready, 1) == 1);
   lock.reset();
-  REQUIRE_NOTHROW(RunLock(scratch.path()));
+  REQUIRE_NOTHROW(RunLock(folder.path()));
   ::kill(child, SIGKILL);
   wait_for(child);
   ::close(ends[0]);
@@ -92,14 +92,14 @@ TEST_CASE("a program that the holder starts does not inherit the lock", "[hub]")
 }
 
 TEST_CASE("of many processes that want a lock at once, one gets it", "[hub]") {
-  const Scratch scratch;
+  const TemporaryFolder folder;
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   std::vector<pid_t> children;
   for (int i = 0; i < 12; ++i) {
     children.push_back(start_child([&] {
       try {
-        const RunLock lock(scratch.path());
+        const RunLock lock(folder.path());
         if (::write(ends[1], "got", 3) != 3) ::_exit(2);
         for (;;) ::pause();
       } catch (const RunLocked&) {
@@ -123,8 +123,8 @@ TEST_CASE("of many processes that want a lock at once, one gets it", "[hub]") {
 }
 
 TEST_CASE("a folder that cannot hold a lock is refused with the system's reason", "[hub]") {
-  const Scratch scratch;
-  REQUIRE_THAT(error_of([&] { RunLock(scratch / "absent"); }),
+  const TemporaryFolder folder;
+  REQUIRE_THAT(error_of([&] { RunLock(folder / "absent"); }),
                ContainsSubstring("absent/lock") && ContainsSubstring("No such file or directory"));
 }
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "blockzoo/core/names.h"
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 using Catch::Matchers::ContainsSubstring;
@@ -50,12 +50,12 @@ std::string file_of(const std::string& json, const std::string& data = "") {
 }  // namespace
 
 TEST_CASE("a safetensors file gives back every type, shape and text", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "all.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "all.safetensors";
   const auto tensors = one_of_each();
   const auto sum = save_safetensors(path, tensors, {{"format", "pt"}, {"note", "a\nb"}});
   REQUIRE(sum == sum_file(path));
-  REQUIRE(scratch.names() == std::vector<std::string>{"all.safetensors"});
+  REQUIRE(folder.names() == std::vector<std::string>{"all.safetensors"});
 
   const SafetensorsFile file(path);
   REQUIRE(file.metadata() == std::map<std::string, std::string>{{"format", "pt"}, {"note", "a\nb"}});
@@ -80,14 +80,14 @@ TEST_CASE("Python's safetensors and this one agree on a file", "[hub][torch][gol
     REQUIRE(same(python.read(name), tensor));
   }
 
-  const Scratch scratch;
-  save_safetensors(scratch / "blockzoo.safetensors", tensors, {{"format", "pt"}, {"note", "a\nb"}});
-  REQUIRE(equals_golden(scratch / "blockzoo.safetensors"));
+  const TemporaryFolder folder;
+  save_safetensors(folder / "blockzoo.safetensors", tensors, {{"format", "pt"}, {"note", "a\nb"}});
+  REQUIRE(equals_golden(folder / "blockzoo.safetensors"));
 }
 
 TEST_CASE("views are stored as the values that they show", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "views.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "views.safetensors";
   const auto base = at::arange(120, at::kFloat).reshape({4, 5, 6});
   const auto trained = at::ones({2, 2}).requires_grad_();
   const NamedTensors tensors = {{"transposed", base.transpose(0, 2)},
@@ -113,8 +113,8 @@ TEST_CASE("views are stored as the values that they show", "[hub][torch]") {
 }
 
 TEST_CASE("every bit pattern survives, not-a-number and negative zero included", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "bits.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "bits.safetensors";
   const auto bits = at::arange(65536, at::kInt).sub(32768).to(at::kShort);
   save_safetensors(path, {{"half", bits.view(at::kHalf)}, {"brain", bits.view(at::kBFloat16)}});
   const auto loaded = load_safetensors(path);
@@ -123,8 +123,8 @@ TEST_CASE("every bit pattern survives, not-a-number and negative zero included",
 }
 
 TEST_CASE("each tensor is aligned to its elements for readers that map the file", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "aligned.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "aligned.safetensors";
   save_safetensors(path, {{"u8", at::ones({3}, at::kByte)},
                           {"f64", at::ones({3}, at::kDouble)},
                           {"f16", at::ones({3}, at::kHalf)},
@@ -141,14 +141,14 @@ TEST_CASE("each tensor is aligned to its elements for readers that map the file"
 }
 
 TEST_CASE("a file without tensors is a file", "[hub][torch]") {
-  const Scratch scratch;
-  save_safetensors(scratch / "none.safetensors", {});
-  REQUIRE(load_safetensors(scratch / "none.safetensors").empty());
+  const TemporaryFolder folder;
+  save_safetensors(folder / "none.safetensors", {});
+  REQUIRE(load_safetensors(folder / "none.safetensors").empty());
 }
 
 TEST_CASE("a tensor that cannot be stored is refused by name and no file appears", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "bad.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "bad.safetensors";
   const auto refusal = [&](const at::Tensor& tensor) {
     return error_of([&] { save_safetensors(path, {{"fine", at::ones({2})}, {"bad one", tensor}}); });
   };
@@ -162,19 +162,19 @@ TEST_CASE("a tensor that cannot be stored is refused by name and no file appears
                }),
                ContainsSubstring(path.string()) && ContainsSubstring("'w' is taken"));
   REQUIRE_THAT(error_of([&] { save_safetensors(path, {}, {{"note", "\xff"}}); }), ContainsSubstring("UTF-8"));
-  REQUIRE(scratch.names().empty());
+  REQUIRE(folder.names().empty());
 }
 
 TEST_CASE("a bool that is neither 0 nor 1 in the file counts as true", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "bool.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "bool.safetensors";
   write_file(path, file_of(R"({"b":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]}})", std::string("\0\1\2\xff", 4)));
   REQUIRE(at::equal(load_safetensors(path).at("b"), at::tensor({0, 1, 1, 1}).to(at::kBool)));
 }
 
 TEST_CASE("a broken safetensors file is refused by its path and with the field", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "broken.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "broken.safetensors";
   const auto refusal = [&](const std::string& bytes) {
     write_plainly(path, bytes);
     const auto error = error_of([&] { load_safetensors(path); });
@@ -193,14 +193,14 @@ TEST_CASE("a broken safetensors file is refused by its path and with the field",
   write_file(path, valid);
   REQUIRE(load_safetensors(path).at("w").sizes() == at::IntArrayRef{2});
 
-  REQUIRE_THAT(error_of([&] { load_safetensors(scratch / "absent"); }), ContainsSubstring("absent: No such file"));
-  REQUIRE_THAT(error_of([&] { load_safetensors(scratch.path()); }), ContainsSubstring("Is a directory"));
+  REQUIRE_THAT(error_of([&] { load_safetensors(folder / "absent"); }), ContainsSubstring("absent: No such file"));
+  REQUIRE_THAT(error_of([&] { load_safetensors(folder.path()); }), ContainsSubstring("Is a directory"));
   REQUIRE_THAT(error_of([&] { load_safetensors("/dev/zero"); }), ContainsSubstring("/dev/zero"));
 }
 
 TEST_CASE("a file that shrinks while it is open is refused, not read past its end", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "shrinks.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "shrinks.safetensors";
   save_safetensors(path, {{"w", at::ones({100'000})}});
   const SafetensorsFile file(path);
   std::filesystem::resize_file(path, 1000);
@@ -208,8 +208,8 @@ TEST_CASE("a file that shrinks while it is open is refused, not read past its en
 }
 
 TEST_CASE("flipping random bytes of a file never does worse than a refusal", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "flipped.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "flipped.safetensors";
   save_safetensors(path, one_of_each(), {{"format", "pt"}});
   const auto valid = read_file(path);
   uint64_t header_length = 0;

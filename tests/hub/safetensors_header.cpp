@@ -3,7 +3,7 @@
 #include <cstring>
 #include <random>
 
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 using Catch::Matchers::ContainsSubstring;

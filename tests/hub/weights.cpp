@@ -4,7 +4,7 @@
 #include <torch/nn/module.h>
 
 #include "blockzoo/hub/safetensors.h"
-#include "hub/scratch.h"
+#include "hub/files.h"
 #include "support/catch.h"
 
 using Catch::Matchers::ContainsSubstring;
@@ -47,8 +47,8 @@ bool filled(const Outer& module, double value) {
 }  // namespace
 
 TEST_CASE("weights that were saved load into an equal module", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "weights.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.safetensors";
   const Outer saved;
   save_weights(saved, path, {{"arm", "pre_norm"}});
   const SafetensorsFile file(path);
@@ -69,8 +69,8 @@ TEST_CASE("weights that were saved load into an equal module", "[hub][torch]") {
 }
 
 TEST_CASE("floating-point weights convert to the type of the parameter", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "weights.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.safetensors";
   for (const auto from : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16}) {
     for (const auto to : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16}) {
       save_weights(Outer(from), path);
@@ -84,8 +84,8 @@ TEST_CASE("floating-point weights convert to the type of the parameter", "[hub][
 }
 
 TEST_CASE("weights that do not fit are refused all at once and nothing changes", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "weights.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.safetensors";
   save_safetensors(path, {{"gain", at::zeros({3}, at::kLong)},
                           {"first.weight", at::zeros({3, 2})},
                           {"first.bias", at::zeros({2})},
@@ -110,16 +110,16 @@ TEST_CASE("weights that do not fit are refused all at once and nothing changes",
 }
 
 TEST_CASE("weights load in full or not at all when the file is torn", "[hub][torch]") {
-  const Scratch scratch;
-  const auto path = scratch / "weights.safetensors";
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.safetensors";
   save_weights(Outer(), path);
   const auto size = std::filesystem::file_size(path);
   Outer module;
   fill(module, 7);
   for (uintmax_t cut = 0; cut < size; cut += 7) {
-    std::filesystem::copy_file(path, scratch / "torn", std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::resize_file(scratch / "torn", cut);
-    REQUIRE_THAT(error_of([&] { load_weights(module, scratch / "torn"); }), ContainsSubstring("torn: "));
+    std::filesystem::copy_file(path, folder / "torn", std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(folder / "torn", cut);
+    REQUIRE_THAT(error_of([&] { load_weights(module, folder / "torn"); }), ContainsSubstring("torn: "));
     REQUIRE(filled(module, 7));
   }
 }

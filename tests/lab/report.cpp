@@ -5,6 +5,7 @@
 
 #include "blockzoo/hub/atomic_file.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {
@@ -78,7 +79,7 @@ TEST_CASE("A loss of zero is a value, and a table of nothing but divergence is s
 
 TEST_CASE("Unequal data, order, tokens and parameters are each called out", "[lab][report][torch]") {
   auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
-  const auto starts = [&] {
+  const auto starts = [&study = study, &outcomes = outcomes] {
     std::string text;
     for (const auto& sentence : fairness(study, outcomes)) text += sentence.starts_with("same") ? 's' : 'N';
     return text;

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

@@ -4,6 +4,7 @@
 #include "blockzoo/train/run_config.h"
 #include "support/catch.h"
 #include "support/program.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

@@ -5,6 +5,7 @@
 #include "blockzoo/nn/model.h"
 #include "support/near.h"
 #include "support/program.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

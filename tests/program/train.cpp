@@ -8,6 +8,7 @@
 #include "blockzoo/train/record.h"
 #include "support/catch.h"
 #include "support/program.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

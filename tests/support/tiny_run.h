@@ -1,10 +1,5 @@
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <string>
-
 #include "blockzoo/train/run_config.h"
 
 namespace blockzoo {
@@ -26,27 +21,5 @@ inline RunConfig tiny_run() {
   config.train.schedule = ConstantSchedule{};
   return config;
 }
-
-/// A folder that is there while the object lives.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "blockzoo-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder for a test");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace blockzoo

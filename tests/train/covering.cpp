@@ -4,6 +4,7 @@
 #include "blockzoo/nn/model.h"
 #include "blockzoo/train/run.h"
 #include "support/near.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

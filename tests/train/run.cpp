@@ -7,6 +7,7 @@
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/hub/checkpoint.h"
 #include "support/catch.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {

@@ -8,6 +8,7 @@
 #include "blockzoo/nn/model.h"
 #include "support/catch.h"
 #include "support/source_file.h"
+#include "support/temporary_folder.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {
@@ -21,9 +22,7 @@ namespace {
 class RunFiles {
  public:
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
+    return folder_.write(name, text);
   }
   RunConfig load(const std::string& text, const std::vector<std::string>& sets = {}) const {
     return load_run_config(write("run.yaml", text), sets);

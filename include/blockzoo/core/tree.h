@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "blockzoo/core/config_error.h"
@@ -13,12 +12,13 @@ namespace blockzoo {
 /// A YAML document as plain data. Maps keep the order of the file; aliases and merge keys are expanded.
 struct Tree {
   enum class Kind { kNull, kScalar, kList, kMap };
+  struct Entry;
 
   Kind kind = Kind::kNull;
   std::string text;     // scalar: as written, without quotes
   bool quoted = false;  // scalar: written in quotes, so it is text whatever it looks like
   std::vector<Tree> items;
-  std::vector<std::pair<std::string, Tree>> entries;
+  std::vector<Entry> entries;
   Place place;
 
   static Tree scalar(std::string text, bool quoted = false);
@@ -36,8 +36,14 @@ struct Tree {
   const Tree& deepest(std::string_view path) const;
 };
 
+struct Tree::Entry {
+  std::string key;
+  Tree value;
+};
+
 /// Same structure and same texts; places and quotes do not count.
 bool operator==(const Tree& a, const Tree& b);
+bool operator==(const Tree::Entry& a, const Tree::Entry& b);
 
 /// Reads YAML 1.2's core, strictly. Refused with a ConfigError that names `name`, line and column: repeated keys, more
 /// than one document, tabs as indentation, tags, quotes that never close, anything but UTF-8, control characters, over

@@ -3,47 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "blockzoo/hub/atomic_file.h"
+#include "support/temporary_folder.h"
 
 namespace blockzoo::test {
-
-/// A new empty folder that goes away with everything in it.
-class Scratch {
- public:
-  Scratch() {
-    auto name = (std::filesystem::temp_directory_path() / "blockzoo_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder " + name);
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
-  /// Sorted.
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) found.push_back(entry.path().filename());
-    std::sort(found.begin(), found.end());
-    return found;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Runs `body` in a child process and returns its wait status; what it throws becomes exit code 1.
 template <class Body>
