@@ -1,11 +1,8 @@
 #include "data/file_set.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -15,13 +12,7 @@ namespace blockzoo {
 
 namespace fs = std::filesystem;
 
-void fail_file(const std::string& path, const std::string& reason) { throw std::runtime_error(path + ": " + reason); }
-
 namespace {
-
-[[noreturn]] void fail_system(const std::string& path) {
-  fail_file(path, std::string("cannot be read: ") + std::strerror(errno));
-}
 
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> paths;
@@ -54,7 +45,7 @@ bool unchanged(const FileSet::File& file, const struct stat& now) {
 
 FileSet::FileSet(const std::string& path) : path_(path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) fail_system(path);
+  if (::stat(path.c_str(), &status) != 0) fail_to_read(path);
   if (S_ISDIR(status.st_mode)) {
     for (const auto& file : files_below(path)) add(file);
     if (files_.empty()) fail_file(path, "holds no file to read; names that begin with a dot are left out");
@@ -65,13 +56,9 @@ FileSet::FileSet(const std::string& path) : path_(path) {
   }
 }
 
-FileSet::~FileSet() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void FileSet::add(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) fail_system(path);
+  if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0) fail_to_read(path);
   files_.push_back({path, size_, status.st_size, status.st_dev, status.st_ino, status.st_mtim});
   size_ += status.st_size;
 }
@@ -91,31 +78,23 @@ void FileSet::read(int64_t first, std::span<std::byte> out) const {
     const File& file = file_at(first);
     const int64_t offset = first - file.first;
     const auto count = std::min(out.size(), static_cast<size_t>(file.size - offset));
-    read_from(static_cast<size_t>(&file - files_.data()), offset, out.first(count));
+    const auto bytes = mapped(file).subspan(static_cast<size_t>(offset), count);
+    std::copy(bytes.begin(), bytes.end(), out.begin());
     first += static_cast<int64_t>(count);
     out = out.subspan(count);
   }
 }
 
-void FileSet::read_from(size_t index, int64_t offset, std::span<std::byte> out) const {
-  const File& file = files_[index];
-  if (descriptor_ >= 0 && open_index_ != index) ::close(std::exchange(descriptor_, -1));
-  if (descriptor_ < 0) {
-    descriptor_ = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail_system(file.path);
-    open_index_ = index;
+std::span<const std::byte> FileSet::mapped(const File& file) const {
+  if (open_file_ != &file) {
+    open_file_ = nullptr;
+    open_.reset();
+    open_.emplace(file.path, static_cast<size_t>(file.size));
+    open_file_ = &file;
   }
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail_system(file.path);
+  const auto status = open_->status();
   if (!unchanged(file, status)) fail_changed(file, status.st_size);
-  while (!out.empty()) {
-    const auto count = ::pread(descriptor_, out.data(), out.size(), offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_system(file.path);
-    if (count == 0) fail_changed(file, offset);
-    out = out.subspan(static_cast<size_t>(count));
-    offset += count;
-  }
+  return open_->bytes();
 }
 
 void refuse_shared_files(const FileSet& train, const FileSet& validation) {

@@ -5,20 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "data/mapped_file.h"
+
 namespace blockzoo {
 
 /// The bytes of one file, or of all regular files below a folder in the byte order of their paths, as one sequence;
-/// names that begin with a dot are left out. Read by position and never mapped: a map would turn a file that is
-/// truncated while training into SIGBUS, and would count every page it touched as the process's memory.
+/// names that begin with a dot are left out. Memory-mapped, one file at a time; every read first makes sure that the
+/// file is as it was, so that one that is truncated while training is an error with its name and not SIGBUS.
 class FileSet {
  public:
   /// Errors: std::runtime_error with path and reason: missing, unreadable, no file in it, not a regular file.
   explicit FileSet(const std::string& path);
-  ~FileSet();
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
 
@@ -42,19 +44,18 @@ class FileSet {
 
  private:
   void add(const std::string& path);
-  void read_from(size_t index, int64_t offset, std::span<std::byte> out) const;
+  /// The bytes of that file, which is unchanged and the one that is open now.
+  std::span<const std::byte> mapped(const File& file) const;
 
   std::string path_;
   std::vector<File> files_;
   int64_t size_ = 0;
   mutable std::mutex mutex_;
-  mutable size_t open_index_ = 0;
-  mutable int descriptor_ = -1;  // of files_[open_index_]; -1 while none is open
+  mutable std::optional<MappedFile> open_;
+  mutable const File* open_file_ = nullptr;  // the one that open_ maps
 };
 
 /// Throws when one file (by device and inode, so links count) is in both.
 void refuse_shared_files(const FileSet& train, const FileSet& validation);
-
-[[noreturn]] void fail_file(const std::string& path, const std::string& reason);
 
 }  // namespace blockzoo
