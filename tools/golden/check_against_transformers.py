@@ -5,7 +5,7 @@ fails above 5e-6 (what transformers computes in float32 sets that limit)."""
 
 import torch
 import transformers
-from transformers_names import COMMON, TOKENS, finish, llama_names, logits_of, model
+from transformers_names import COMMON, LLAMA, TOKENS, finish, llama_names, logits_of, model
 
 names = llama_names()
 logits_of(
@@ -13,12 +13,9 @@ logits_of(
     "Llama, grouped",
     model(block={"attention": {"kind": "softmax", "heads": 4, "kv_heads": 2}}),
     transformers.LlamaConfig(
-        **COMMON,
-        intermediate_size=6,
+        **LLAMA,
         num_attention_heads=4,
         num_key_value_heads=2,
-        rms_norm_eps=1e-6,
-        max_position_embeddings=16,
         tie_word_embeddings=False,
     ),
     names,
@@ -33,13 +30,10 @@ logits_of(
         }
     ),
     transformers.Qwen3Config(
-        **COMMON,
-        intermediate_size=6,
+        **LLAMA,
         num_attention_heads=2,
         num_key_value_heads=1,
         head_dim=6,
-        rms_norm_eps=1e-6,
-        max_position_embeddings=16,
         tie_word_embeddings=False,
     ),
     names,
@@ -55,12 +49,9 @@ logits_of(
         }
     ),
     transformers.Olmo2Config(
-        **COMMON,
-        intermediate_size=6,
+        **LLAMA,
         num_attention_heads=2,
         num_key_value_heads=2,
-        rms_norm_eps=1e-6,
-        max_position_embeddings=16,
         tie_word_embeddings=False,
         pad_token_id=0,
     ),
@@ -90,8 +81,7 @@ logits_of(
     "Gemma 2",
     gemma,
     transformers.Gemma2Config(
-        **COMMON,
-        intermediate_size=6,
+        **LLAMA,
         num_attention_heads=2,
         num_key_value_heads=1,
         head_dim=4,
@@ -99,8 +89,6 @@ logits_of(
         attn_logit_softcapping=2.0,
         final_logit_softcapping=1.5,
         sliding_window=3,
-        rms_norm_eps=1e-6,
-        max_position_embeddings=16,
         layer_types=["sliding_attention", "full_attention"],
     ),
     names
@@ -325,8 +313,7 @@ logits_of(
     "DeepSeek V3's attention",
     model(block={"attention": LATENT, "position": {"kind": "rope", "pairing": "interleaved"}}),
     transformers.DeepseekV3Config(
-        **COMMON,
-        intermediate_size=6,
+        **LLAMA,
         num_attention_heads=2,
         num_key_value_heads=2,
         q_lora_rank=4,
@@ -335,8 +322,6 @@ logits_of(
         qk_rope_head_dim=2,
         v_head_dim=3,
         first_k_dense_replace=2,
-        max_position_embeddings=16,
-        rms_norm_eps=1e-6,
         tie_word_embeddings=False,
         rope_interleave=True,
     ),

@@ -40,6 +40,7 @@ def logits_of(kind, name, config, hf_config, names, tokens, layers=None):
 
 
 COMMON = {"vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2, "attn_implementation": "eager"}
+LLAMA = COMMON | {"intermediate_size": 6, "rms_norm_eps": 1e-6, "max_position_embeddings": 16}
 TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 10, 0]])
 BLOCK = {
     "layout": {"kind": "pre_norm"},
