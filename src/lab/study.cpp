@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "blockzoo/core/embedded.h"
+#include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
 
@@ -142,25 +142,6 @@ class Planner {
   std::set<std::string> seen_;
 };
 
-/// A study file as a tree, and the folder that its paths are seen from; an embedded study when there is no such file.
-std::pair<Tree, std::filesystem::path> open_study(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
-    for (const auto& file : embedded_configs()) {
-      if (path.generic_string() == file.name || path.generic_string().ends_with("/" + std::string(file.name)))
-        return {parse_yaml(file.text, "built-in " + std::string(file.name)), path.parent_path()};
-    }
-  }
-  return {load_yaml(path), path.parent_path()};
-}
-
-RunConfig load_base(const StudyConfig& config, const std::filesystem::path& folder,
-                    const std::vector<std::string>& sets) {
-  if (config.base.is_scalar()) return load_run_config(folder / config.base.text, sets);
-  auto base = patched({}, config.base, folder);
-  for (const auto& set : sets) base = patched(base, parse_assignment(set), std::filesystem::current_path());
-  return base;
-}
-
 }  // namespace
 
 std::string PlannedRun::title() const {
@@ -169,16 +150,21 @@ std::string PlannedRun::title() const {
   return text + ", seed " + std::to_string(seed);
 }
 
-bool is_study(const std::filesystem::path& path) { return open_study(path).first.find("arms") != nullptr; }
+bool is_study(const std::filesystem::path& path) { return open_document({}, path).tree.find("arms") != nullptr; }
 
 Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets) {
-  const auto [tree, folder] = open_study(path);
-  auto config = read_config<StudyConfig>(tree);
+  const auto document = open_document({}, path);
+  auto config = read_config<StudyConfig>(document.tree);
   if (config.name.empty()) config.name = path.stem().string();
   if (!is_file_name(config.name))
-    throw ConfigError(Problem{tree.deepest("name").place, "name", "must be made of letters, digits, _ - and ."});
-  Study study{.name = config.name, .question = config.question, .base = load_base(config, folder, sets), .runs = {}};
-  Planner(config, folder, study).plan();
+    throw ConfigError(
+        Problem{document.tree.deepest("name").place, "name", "must be made of letters, digits, _ - and ."});
+  const auto base = config.base.is_scalar() ? nested("base", config.base) : config.base;
+  Study study{.name = config.name,
+              .question = config.question,
+              .base = read_run_config(base, document.folder, sets),
+              .runs = {}};
+  Planner(config, document.folder, study).plan();
   return study;
 }
 

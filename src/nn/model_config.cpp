@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
 
@@ -202,15 +203,26 @@ ModelConfig resolved(const ModelConfig& config) {
   return full;
 }
 
-ModelConfig load_model_config(const std::filesystem::path& path) {
-  const auto document = load_yaml(path);
-  const auto* section = document.find("model");
-  if (section == nullptr)
-    throw ConfigError(Problem{{path.string(), 0, 0}, "model", "is missing; the file must have a model: section"});
-  std::vector<Problem> problems;
+ModelConfig load_model_config(const std::filesystem::path& path, const std::vector<std::string>& sets) {
+  auto chain = with_bases(open_document({}, path));
+  chain.push_back({parse_assignments(sets), {}, ""});
+  for (const auto& [key, value] : chain.back().tree.entries) {
+    if (key != "model")
+      throw ConfigError(Problem{value.place, key, "is no part of a model; only model.* can be set here"});
+  }
   ModelConfig config;
-  Reader(*section, "model", problems).fill(config);
-  if (!problems.empty()) throw ConfigError(std::move(problems));
+  std::vector<Problem> problems;
+  bool found = false;
+  for (const auto& document : chain) {
+    const auto* section = document.tree.find("model");
+    if (section == nullptr) continue;
+    found = true;
+    const auto whole = overlay(to_tree(config), *section);
+    Reader(whole, "model", problems).fill(config);
+    if (!problems.empty()) throw ConfigError(std::move(problems));
+  }
+  if (!found)
+    throw ConfigError(Problem{{path.string(), 0, 0}, "model", "is missing; the file must have a model: section"});
   return config;
 }
 

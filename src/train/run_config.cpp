@@ -1,52 +1,25 @@
 #include "blockzoo/train/run_config.h"
 
-#include "blockzoo/core/embedded.h"
+#include <span>
+#include <utility>
+
 #include "blockzoo/core/hash.h"
+#include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
 
 namespace blockzoo {
 namespace {
 
-constexpr int kMostBases = 8;
-
-struct Document {
-  Tree tree;
-  std::filesystem::path folder;  // relative paths inside are seen from here
-};
-
-/// A file, or else an embedded config of that name.
-Document open_document(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
-    const auto name = path.lexically_normal().generic_string();
-    for (const auto& file : embedded_configs()) {
-      if (name == file.name || name.ends_with("/" + std::string(file.name)))
-        return {parse_yaml(file.text, "built-in " + std::string(file.name)), path.parent_path()};
-    }
-  }
-  return {load_yaml(path), path.parent_path()};
+RunConfig laid_over_each_other(std::span<const Document> chain) {
+  RunConfig config;
+  for (const auto& document : chain) config = patched(config, document.tree, document.folder);
+  return config;
 }
 
-RunConfig load(const std::filesystem::path& path, int depth);
-
-/// The base that a document names, which is taken out of it.
-RunBase take_base(Document& document, int depth) {
-  const auto* named = document.tree.find("base");
-  if (named == nullptr) return {"the defaults", RunConfig{}};
-  if (!named->is_scalar()) throw ConfigError(Problem{named->place, "base", "must be the path of another run file"});
-  if (depth >= kMostBases) throw ConfigError(Problem{named->place, "base", "a chain of more than 8 files"});
-  const auto name = named->text;
-  std::erase_if(document.tree.entries, [](const auto& entry) { return entry.key == "base"; });
-  return {name, load(document.folder / name, depth + 1)};
-}
-
-RunConfig load(const std::filesystem::path& path, int depth) {
-  auto document = open_document(path);
-  if (document.tree.kind == Tree::Kind::kNull)
-    throw ConfigError(
-        Problem{document.tree.place, "", "the file holds no keys; {} stands for a run with every default"});
-  const auto base = take_base(document, depth);
-  return patched(base.config, document.tree, document.folder);
+RunConfig read(Document document, const std::vector<std::string>& sets) {
+  const auto config = laid_over_each_other(with_bases(std::move(document)));
+  return sets.empty() ? config : patched(config, parse_assignments(sets), std::filesystem::current_path());
 }
 
 }  // namespace
@@ -60,16 +33,18 @@ RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesyste
   return config;
 }
 
+RunConfig read_run_config(const Tree& tree, const std::filesystem::path& folder, const std::vector<std::string>& sets) {
+  return read({tree, folder, ""}, sets);
+}
+
 RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets) {
-  auto config = load(path, 0);
-  Tree patch = Tree::map();
-  for (const auto& set : sets) patch = overlay(patch, parse_assignment(set));
-  return sets.empty() ? config : patched(config, patch, std::filesystem::current_path());
+  return read(open_document({}, path), sets);
 }
 
 RunBase load_run_base(const std::filesystem::path& path) {
-  auto document = open_document(path);
-  return take_base(document, 0);
+  const auto chain = with_bases(open_document({}, path));
+  const auto& name = chain.back().base;
+  return {name.empty() ? "the defaults" : name, laid_over_each_other(std::span(chain).first(chain.size() - 1))};
 }
 
 Tree to_document(const RunConfig& config) { return to_tree(config); }

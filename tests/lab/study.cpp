@@ -127,8 +127,16 @@ TEST_CASE("The base may be another file, whose paths are seen from where it lies
                                     folder / "texts" / "a.txt"));
 }
 
+TEST_CASE("A base that is written in the study may have a base itself", "[lab][study][torch]") {
+  const StudyFile file("base: {base: models/tiny.yaml, train: {steps: 7}}\narms: {a: {}}\n");
+  const auto study = file.load();
+  CHECK(study.base.train.steps == 7);
+  CHECK(identity(study.base) == identity(load_run_config("models/tiny.yaml", {"train.steps=7"})));
+}
+
 TEST_CASE("Studies that the program carries are found by name", "[lab][study][torch]") {
   CHECK(is_study("studies/norm_position.yaml"));
+  CHECK_THROWS_AS(is_study("no/such/studies/norm_position.yaml"), ConfigError);
   CHECK(load_study("studies/norm_position.yaml").runs.size() >= 8);
 }
 

@@ -13,9 +13,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-constexpr auto kModel =
-    "model: {vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}}}\ndata: {corpus: {kind: "
-    "tokens, path: none.bin, vocabulary: 11}}\n";
+constexpr auto kModel = "model: {vocabulary: 11, width: 8, layers: 2, context: 6, block: {attention: {heads: 2}}}\n";
 
 /// A folder with model.yaml, its weights and two sequences of ids.
 struct LogitsFolder {
@@ -50,6 +48,20 @@ TEST_CASE("blockzoo logits writes float32 [sequences, T, V] that equal the model
   made.model->eval();
   check_near("logits", written, made.model->forward(at::tensor({1, 2, 3, 4, 10, 0, 5, 5}, at::kLong).view({2, 4})),
              tolerance(at::kFloat));
+}
+
+TEST_CASE("The model may come from a run file with a base, and from --set", "[program][torch]") {
+  LogitsFolder made;
+  made.folder.write("run.yaml", "base: wide.yaml\nmodel: {layers: 2, context: 6, block: {attention: {heads: 2}}}\n");
+  made.folder.write("wide.yaml", "model: {vocabulary: 11, width: 16, layers: 9}\n");
+  auto arguments = made.arguments();
+  arguments[2] = "run.yaml";
+  arguments.insert(arguments.end(), {"--set", "model.width=8"});
+  CHECK(Program(made.folder.path(), arguments).wait() == 0);
+  arguments.back() = "train.steps=8";
+  Program wrong(made.folder.path(), arguments);
+  CHECK(wrong.wait() == 2);
+  CHECK_THAT(wrong.error(), ContainsSubstring("--set train.steps=8: train: is no part of a model"));
 }
 
 TEST_CASE("Missing, unexpected and misshapen tensors are refused by name, all at once", "[program][error][torch]") {

@@ -261,6 +261,8 @@ TEST_CASE("a base is read first, from where the file says, and its own problems 
   CHECK(base.config.model.layers == 3);
 
   CHECK(files.load("base: models/tiny.yaml\n").train.steps == 200);  // one that the program carries
+  CHECK(files.load("base: ../configs/models/tiny.yaml\n").train.steps == 200);
+  CHECK_THAT(files.problems("base: typo/models/tiny.yaml\n"), ContainsSubstring("tiny.yaml: cannot be read: No such"));
   CHECK_THAT(files.problems("base: nowhere.yaml\n"), ContainsSubstring("nowhere.yaml: cannot be read: No such file"));
   CHECK_THAT(files.problems("base: run.yaml\n"), ContainsSubstring("run.yaml:1: base: a chain of more than 8 files"));
   CHECK_THAT(files.problems("base: [a]\n"),

@@ -10,7 +10,6 @@
 #include "blockzoo/hub/npy.h"
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/model.h"
-#include "blockzoo/train/run_config.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -52,13 +51,13 @@ at::Tensor read_tokens(const std::string& path, int64_t vocabulary) {
 }
 
 void write_logits(const LogitsArguments& arguments) {
-  const auto config = load_run_config(arguments.model, arguments.sets);
-  Model model(config.model);
+  const auto config = load_model_config(arguments.model, arguments.sets);
+  Model model(config);
   load_weights(*model, std::filesystem::path(arguments.weights));
-  const auto tokens = read_tokens(arguments.tokens, config.model.vocabulary);
-  if (tokens.size(1) > config.model.context)
+  const auto tokens = read_tokens(arguments.tokens, config.vocabulary);
+  if (tokens.size(1) > config.context)
     throw std::runtime_error(fmt::format("{}: sequences of {} ids are longer than the model's context, {}",
-                                         arguments.tokens, tokens.size(1), config.model.context));
+                                         arguments.tokens, tokens.size(1), config.context));
   const at::NoGradGuard no_grad;
   model->eval();
   const auto logits = model(tokens).to(at::kFloat);

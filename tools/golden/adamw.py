@@ -5,7 +5,7 @@ import torch
 from golden_file import Weights, numbers, ramp, write
 from tiny_model import BASE, MODELS
 
-SETTINGS = {"lr": 0.02, "beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "weight_decay": 0.1, "clip": 1.0}
+SETTINGS = {"lr": 0.003, "beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "weight_decay": 0.1, "clip": 1.0}
 STEPS = 10
 
 cases = []

@@ -23,7 +23,7 @@ struct StudyConfig {
   static void fields(auto& self, auto& visit) {
     visit("name", self.name, "name of the results' folder; the file's name when absent");
     visit("question", self.question, "what the study asks, for the report");
-    visit("base", self.base, "path of a run file, or a run config written here");
+    visit("base", self.base, "path of a run file, or a run config written here, which may have a base itself");
     visit("arms", self.arms, "name of each arm, and what differs from the base; {} is the base itself");
     visit("sweep", self.sweep, "dotted path: list of values; every combination is run for every arm");
     visit("seeds", self.seeds, not_negative,

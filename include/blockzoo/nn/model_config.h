@@ -78,7 +78,8 @@ std::vector<BlockConfig> expand_layers(const ModelConfig& config);
 /// The same model with every `auto` replaced by what it stands for.
 ModelConfig resolved(const ModelConfig& config);
 
-/// Reads the `model:` section of a YAML file; other sections are left alone. Throws ConfigError with every problem.
-ModelConfig load_model_config(const std::filesystem::path& path);
+/// The `model:` section of a run file, laid over that of its `base` files; `sets` ("model.layers=2") come last. Other
+/// sections are left alone. Throws ConfigError with every problem.
+ModelConfig load_model_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
 
 }  // namespace blockzoo

@@ -94,6 +94,10 @@ struct RunConfig {
 /// Errors: ConfigError with every problem.
 RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
 
+/// The same for what such a file holds, with relative paths seen from `folder`.
+RunConfig read_run_config(const Tree& tree, const std::filesystem::path& folder,
+                          const std::vector<std::string>& sets = {});
+
 /// What a run file is laid over.
 struct RunBase {
   std::string name;  // as its `base:` key says; "the defaults" without one
