@@ -108,10 +108,10 @@ TEST_CASE("A study without arms, with a repeated value or with an odd name is re
 }
 
 TEST_CASE("Overrides are laid over the base, so arms keep their differences", "[lab][study][torch]") {
-  const StudyFile file("base: {}\narms: {a: {}, b: {train: {steps: 7}}}\n");
+  const StudyFile file("base: {}\narms: {a: {}, b: {train: {steps: 70}}}\n");
   const auto study = file.load({"train.steps=11", "model.width=64"});
   CHECK(study.runs[0].config.train.steps == 11);
-  CHECK(study.runs[1].config.train.steps == 7);
+  CHECK(study.runs[1].config.train.steps == 70);
   CHECK(study.runs[1].config.model.width == 64);
 }
 
@@ -128,10 +128,10 @@ TEST_CASE("The base may be another file, whose paths are seen from where it lies
 }
 
 TEST_CASE("A base that is written in the study may have a base itself", "[lab][study][torch]") {
-  const StudyFile file("base: {base: models/tiny.yaml, train: {steps: 7}}\narms: {a: {}}\n");
+  const StudyFile file("base: {base: models/tiny.yaml, train: {steps: 70}}\narms: {a: {}}\n");
   const auto study = file.load();
-  CHECK(study.base.train.steps == 7);
-  CHECK(identity(study.base) == identity(load_run_config("models/tiny.yaml", {"train.steps=7"})));
+  CHECK(study.base.train.steps == 70);
+  CHECK(identity(study.base) == identity(load_run_config("models/tiny.yaml", {"train.steps=70"})));
 }
 
 TEST_CASE("Studies that the program carries are found by name", "[lab][study][torch]") {
