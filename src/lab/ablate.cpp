@@ -15,6 +15,8 @@
 #include "blockzoo/hub/run_lock.h"
 #include "blockzoo/train/stop.h"
 #include "lab/child.h"
+#include "lab/machine.h"
+#include "lab/points.h"
 
 namespace blockzoo {
 namespace {
@@ -45,8 +47,8 @@ class Ablation {
   std::vector<RunOutcome> run() {
     write_manifest();
     skip_what_is_done();
-    say(fmt::format("{} runs, {} done already, {} at a time, {} thread{} each", study_.runs.size(), done_, options_.jobs,
-                    threads_, threads_ == 1 ? "" : "s"));
+    say(fmt::format("{} runs, {} done already, {} at a time, {} thread{} each", study_.runs.size(), done_,
+                    options_.jobs, threads_, threads_ == 1 ? "" : "s"));
     while (true) {
       while (static_cast<int64_t>(running_.size()) < options_.jobs && next_ < pending_.size() && !stopping_)
         start(pending_[next_++]);
@@ -68,8 +70,12 @@ class Ablation {
   }
 
   void write_manifest() const {
-    nlohmann::ordered_json json = {
-        {"schema", 1}, {"name", study_.name}, {"question", study_.question}, {"runs", nlohmann::json::array()}};
+    nlohmann::ordered_json json = {{"schema", 1},
+                                   {"name", study_.name},
+                                   {"question", study_.question},
+                                   {"machine", machine()},
+                                   {"base", write_yaml(to_document(resolved(study_.base)))},
+                                   {"runs", nlohmann::json::array()}};
     for (const auto& run : study_.runs) {
       nlohmann::ordered_json entry = {{"folder", run.folder.generic_string()},
                                       {"arm", run.arm},
@@ -80,6 +86,10 @@ class Ablation {
       for (const auto& [path, value] : run.sweep) entry["sweep"][path] = value;
       for (const auto& [path, before, after] : run.differences)
         entry["differences"].push_back({{"path", path}, {"base", before}, {"here", after}});
+      if (run.match)
+        entry["match"] = {{"by", name_of(run.match->by)},  {"key", run.match->key},
+                          {"value", run.match->value},     {"target", run.match->target},
+                          {"reached", run.match->reached}, {"key_matters", run.match->key_matters}};
       json["runs"].push_back(std::move(entry));
     }
     write_file(options_.folder / "study.json", json.dump(2) + "\n");
@@ -104,6 +114,9 @@ class Ablation {
         pending_.push_back(i);
       }
     }
+    // The base goes first: its spread over seeds is what every arm is held against.
+    std::stable_partition(pending_.begin(), pending_.end(),
+                          [&, base = base_arm(study_)](size_t i) { return study_.runs[i].arm == base; });
   }
 
   /// What another config, or another program, left there keeps its files under another name.

@@ -8,7 +8,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "blockzoo/lab/effect.h"
 #include "blockzoo/lab/report.h"
+#include "blockzoo/lab/report_page.h"
+#include "blockzoo/lab/verdict.h"
 #include "blockzoo/train/stop.h"
 #include "commands.h"
 
@@ -40,6 +43,9 @@ double estimate_s(const RunConfig& config) {
 void show_plan(const Study& study, int64_t jobs) {
   std::cout << fmt::format("study {}: {} runs\n", study.name, study.runs.size());
   at::set_num_threads(static_cast<int>(std::max<int64_t>(1, thread_count({}) / jobs)));
+  const auto effects = effects_of(study);
+  refuse_without_effect(effects);
+  for (const auto& effect : effects) std::cout << fmt::format("arm {}: {}\n", effect.arm, effect.in_words());
   std::map<std::string, double> seconds_of;  // by run without its seed
   double total = 0;
   for (const auto& run : study.runs) {
@@ -72,19 +78,29 @@ void ablate(const AblateArguments& arguments) {
   if (arguments.dry_run) return show_plan(study, jobs);
   const auto folder =
       arguments.out.empty() ? std::filesystem::path("runs") / study.name : std::filesystem::path(arguments.out);
+  const auto effects = effects_of(study);
+  refuse_without_effect(effects);
   const auto outcomes = run_study(study, {.folder = folder,
                                           .program = std::filesystem::read_symlink("/proc/self/exe"),
                                           .jobs = jobs,
                                           .fail_fast = arguments.fail_fast,
                                           .talk = arguments.quiet ? Talk::kQuiet : Talk::kNormal});
+  write_effects(folder, effects);
   write_report(folder, study, outcomes);
+  auto found = read_study_folder(folder);
+  found.outcomes = outcomes;
+  write_report_page(found);
   if (arguments.json) {
     print_json(study, outcomes, folder);
   } else if (!arguments.quiet) {
     std::cout << "\n" << study.question << "\n\n" << terminal_table(summarise(study, outcomes)) << "\n";
+    for (const auto& sentence : judge(study, outcomes).sentences) std::cout << sentence << "\n";
+    std::cout << "\n";
     for (const auto& sentence : fairness(study, outcomes)) std::cout << sentence << "\n";
     std::cout << "\nin " << folder.string()
-              << ": report.md, results.csv (a line an arm), runs.csv (a line a run), and a folder for each run\n";
+              << ": report.html, report.md, results.csv (a line an arm), runs.csv (a line a run), comparisons.csv, and "
+                 "a folder for "
+                 "each run\n";
   }
   if (stop_signal() != 0) throw ExitWith{128 + stop_signal()};
   for (const auto& outcome : outcomes) {

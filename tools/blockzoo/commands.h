@@ -12,6 +12,8 @@ struct ExitWith {
 // Each adds one command to the program. Callbacks throw: ConfigError ends the program with 2, other errors with 1.
 void add_train_command(CLI::App& app);
 void add_ablate_command(CLI::App& app);
+void add_report_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_logits_command(CLI::App& app);

@@ -17,6 +17,7 @@ namespace {
 constexpr auto kExamples = R"(Examples:
   blockzoo ablate studies/norm_position.yaml        run a study that the program carries
   blockzoo ablate my_study.yaml --dry-run           show every run of a study, and what differs
+  blockzoo report runs/norm_position                write the study's report.html anew
   blockzoo train models/tiny.yaml --set train.steps=500 --out runs/tiny
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
@@ -56,6 +57,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   blockzoo::add_train_command(app);
   blockzoo::add_ablate_command(app);
+  blockzoo::add_report_command(app);
+  blockzoo::add_compare_command(app);
   blockzoo::add_check_command(app);
   blockzoo::add_list_command(app);
   blockzoo::add_logits_command(app);

@@ -5,13 +5,16 @@
 
 namespace blockzoo {
 
-/// A file of the source tree's configs/ that is part of the program, so that it works from any folder.
+/// A file that is part of the program, so that it works from any folder.
 struct EmbeddedFile {
-  std::string_view name;  // relative to configs/: "studies/norm_position.yaml"
+  std::string_view name;
   std::string_view text;
 };
 
-/// Every YAML file under configs/, sorted by name.
+/// Every YAML file under configs/, sorted by name, which is relative to there: "studies/norm_position.yaml".
 const std::vector<EmbeddedFile>& embedded_configs();
+
+/// The files under assets/report/, named "page.html", and the chart libraries: what a report is put together from.
+const std::vector<EmbeddedFile>& embedded_page();
 
 }  // namespace blockzoo

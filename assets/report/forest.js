@@ -1,0 +1,104 @@
+'use strict';
+// Paired differences to the base: a forest plot, and the same as a table.
+
+const comparisons = [
+  ...study.judgement.best_against_best.map((one) => ({...one, kind: study.swept.length ? 'each at its best' : 'arm against base'})),
+  ...study.judgement.same_point.map((one) => ({...one, kind: 'same setting'})),
+];
+
+const atPoint = (arm, sweep) => (sweep.length ? `${arm} at ${pointLabel(sweep)}` : arm);
+
+/** The interval of each point, and the line at no difference. */
+const whiskers = {
+  id: 'whiskers',
+  beforeDatasetsDraw({ctx, chartArea, scales: {x, y}, data}) {
+    ctx.save();
+    ctx.strokeStyle = pageColours().line;
+    ctx.beginPath();
+    ctx.moveTo(x.getPixelForValue(0), chartArea.top);
+    ctx.lineTo(x.getPixelForValue(0), chartArea.bottom);
+    ctx.stroke();
+    ctx.lineWidth = 2;
+    for (const {one, y: at} of data.datasets[0].data) {
+      const [left, right] = one.difference.interval.map((value) => x.getPixelForValue(value));
+      const height = y.getPixelForValue(at);
+      ctx.strokeStyle = colourOfArm(one.arm);
+      ctx.beginPath();
+      ctx.moveTo(left, height);
+      ctx.lineTo(right, height);
+      for (const end of [left, right]) {
+        ctx.moveTo(end, height - 5);
+        ctx.lineTo(end, height + 5);
+      }
+      ctx.stroke();
+    }
+    ctx.restore();
+  },
+};
+
+const hasInterval = (one) =>
+  one.difference && isKnown(one.difference.mean) && one.difference.interval?.every(isKnown);
+
+function drawForest() {
+  const drawn = comparisons.filter((one) => hasInterval(one) && !legend.hidden.has(one.arm));
+  byId('forest-frame').hidden = drawn.length === 0;
+  if (drawn.length === 0) return;
+  byId('forest-frame').style.height = `${drawn.length * 42 + 70}px`;
+  const ends = drawn.flatMap((one) => one.difference.interval).concat(0);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const margin = (high - low || 1) * 0.06;
+  drawOnCanvas('forest-chart', {
+    type: 'scatter',
+    data: {datasets: [{
+      data: drawn.map((one, i) => ({x: one.difference.mean, y: i, one})),
+      pointStyle: 'rect', pointRadius: 6, pointHoverRadius: 7,
+      backgroundColor: drawn.map((one) => colourOfArm(one.arm)), borderColor: 'transparent',
+    }]},
+    options: {
+      scales: {
+        x: {suggestedMin: low - margin, suggestedMax: high + margin, title: axisTitle('arm − base, nats per token: left of zero is better')},
+        y: {
+          min: -0.6, max: drawn.length - 0.4, reverse: true, grid: {display: false},
+          afterBuildTicks: (axis) => { axis.ticks = drawn.map((_, value) => ({value})); },
+          ticks: {autoSkip: false, callback: (i) => [drawn[i].arm, [pointLabel(drawn[i].sweep), drawn[i].kind === 'each at its best' ? '(best)' : ''].join(' ').trim()].filter(Boolean)},
+        },
+      },
+      plugins: {tooltip: {callbacks: {label: ({raw: {one}}) => [
+        `${atPoint(one.arm, one.sweep)} − ${atPoint(study.judgement.base, one.base_sweep)}`,
+        `${signed(one.difference.mean)} (${signed(one.difference.interval[0])} to ${signed(one.difference.interval[1])}), p ${brief(one.difference.adjusted_p)}: ${one.verdict}`,
+      ]}}},
+    },
+    plugins: [whiskers],
+  });
+}
+
+function forestLine(one) {
+  const {difference} = one;
+  const interval = (ends) => (ends ? `${signed(ends[0])} to ${signed(ends[1])}` : '–');
+  return [
+    cell(atPoint(one.arm, one.sweep), {head: true}), cell(atPoint(study.judgement.base, one.base_sweep)), cell(one.kind),
+    numberCell(difference?.pairs ?? null, difference ? String(difference.pairs) : '–'),
+    numberCell(difference?.mean ?? null, signed(difference?.mean)),
+    cell(interval(difference?.interval)), cell(interval(one.windows)),
+    numberCell(difference?.p ?? null, brief(difference?.p)),
+    numberCell(difference?.adjusted_p ?? null, brief(difference?.adjusted_p)),
+    cell(one.reason ? `${one.verdict}: ${one.reason}` : one.verdict, {words: Boolean(one.reason)}),
+  ];
+}
+
+function drawForestTable() {
+  if (comparisons.length === 0) {
+    byId('forest-note').textContent = study.judgement.base
+      ? 'There is no other arm to compare with the base.'
+      : 'No arm is the base itself, so there is nothing to take differences to.';
+    return;
+  }
+  const {noise} = study.judgement;
+  byId('forest-note').textContent =
+    'Each difference is of the validation losses after the last step, arm − base, paired by seed. The line is its 95 % interval by Student’s t. p is for no difference; after Holm’s correction for the arms judged together it decides the word. A comparison without two pairs of finished seeds is in the table only.' +
+    (noise.base.sd !== null ? ` The base’s own losses have a standard deviation of ${fixed(noise.base.sd)} over ${noise.base.count} seeds.` : '') +
+    (noise.smallest_difference !== null ? ` With so many seeds, a true difference of ${fixed(noise.smallest_difference)} would be shown four times in five.` : '');
+  const head = ['Arm', 'Base', 'Compared', 'Pairs', 'Difference', '95 % over seeds', '95 % over windows', 'p', 'p, Holm', 'Verdict']
+    .map((text) => ({text}));
+  byId('forest-table').append(sortableTable('Differences of validation loss to the base, nats per token', head, comparisons.map(forestLine)));
+}

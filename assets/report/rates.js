@@ -1,0 +1,93 @@
+'use strict';
+// Loss against the learning rate, for each arm; and what charts drawn by Chart.js share.
+
+const canvasCharts = new Map();
+
+/** Draws on a canvas, in place of what was there. */
+function drawOnCanvas(id, config) {
+  const colours = pageColours();
+  Chart.defaults.color = colours.text;
+  Chart.defaults.borderColor = colours.faint;
+  Chart.defaults.animation = false;
+  Chart.defaults.maintainAspectRatio = false;
+  Chart.defaults.plugins.legend.display = false;
+  const drawn = canvasCharts.get(id);
+  if (!drawn) {
+    canvasCharts.set(id, new Chart(byId(id), config));
+    return;
+  }
+  drawn.data = config.data;
+  drawn.options = config.options;
+  drawn.resize();
+  drawn.update('none');
+}
+
+const axisTitle = (text) => ({display: true, text});
+
+const isRate = (path) => lastPart(path) === 'lr';
+
+/** Lines of the chart: an arm, and one value of whatever else is swept. */
+function rateLines(rateIndex) {
+  const lines = new Map();
+  for (const row of study.rows) {
+    if (legend.hidden.has(row.arm)) continue;
+    const rest = row.sweep.map((value, i) => (i === rateIndex ? '' : `${lastPart(study.swept[i])} ${value}`)).filter(Boolean);
+    const label = [row.arm, ...rest].join(', ');
+    if (!lines.has(label)) lines.set(label, {label, arm: row.arm, rest: rest.join(), rows: []});
+    lines.get(label).rows.push(row);
+  }
+  return [...lines.values()];
+}
+
+function rateDatasets(lines, rateIndex) {
+  const rests = [...new Set(lines.map(({rest}) => rest))];
+  return lines.flatMap(({label, arm, rest, rows}) => {
+    const colour = colourOfArm(arm);
+    const complete = rows.filter((row) => row.loss_nats.mean !== null);
+    const means = complete.map((row) => ({x: Number(row.sweep[rateIndex]), y: row.loss_nats.mean, row}));
+    const seeds = complete.flatMap((row) => runsOf(row)
+      .filter((run) => run.status === 'finished' && isKnown(run.loss_nats))
+      .map((run) => ({x: Number(row.sweep[rateIndex]), y: run.loss_nats, run})));
+    const dash = kDashes[rests.indexOf(rest) % kDashes.length] ?? [];
+    return [
+      {label, data: means.sort((a, b) => a.x - b.x), borderColor: colour, backgroundColor: colour, borderDash: dash, borderWidth: 2, pointRadius: 4},
+      {label, data: seeds, borderColor: colour, backgroundColor: 'transparent', showLine: false, pointRadius: 2.5, pointHoverRadius: 4},
+    ];
+  });
+}
+
+function rateTip({raw, dataset}) {
+  if (raw.run) return `${dataset.label}, seed ${raw.run.seed}: ${fixed(raw.y)}`;
+  const {sd, count} = raw.row.loss_nats;
+  return `${dataset.label}: mean ${fixed(raw.y)}${sd === null ? '' : ` ± ${fixed(sd)}`} of ${count} seed${count === 1 ? '' : 's'}`;
+}
+
+function drawRates() {
+  const rateIndex = study.swept.findIndex(isRate);
+  if (rateIndex < 0) {
+    byId('rates').querySelector('.chart').hidden = true;
+    byId('rate-note').textContent = 'This study does not sweep the learning rate.';
+    return;
+  }
+  const rates = [...new Set(study.rows.map((row) => Number(row.sweep[rateIndex])))].sort((a, b) => a - b);
+  drawOnCanvas('rate-chart', {
+    type: 'line',
+    data: {datasets: rateDatasets(rateLines(rateIndex), rateIndex)},
+    options: {
+      scales: {
+        x: {
+          type: 'logarithmic', title: axisTitle(study.swept[rateIndex]), ticks: {callback: (value) => brief(value)},
+          afterBuildTicks: (axis) => { axis.ticks = rates.map((value) => ({value})); },
+        },
+        y: {title: axisTitle('validation loss, nats per token')},
+      },
+      plugins: {tooltip: {callbacks: {title: (items) => `rate ${items[0].raw.x}`, label: rateTip}}},
+    },
+  });
+  const incomplete = study.rows.filter((row) => !isComplete(row));
+  const sensitivities = Object.entries(study.judgement.sensitivity).map(([arm, nats]) => `${arm} ${fixed(nats)}`);
+  byId('rate-note').textContent =
+    'Filled points are means over the seeds that finished, open ones are the seeds; the loss is that after the last step.' +
+    (incomplete.length ? ` Not every seed finished at: ${incomplete.map((row) => `${rowLabel(row)} (${row.status})`).join('; ')}.` : '') +
+    (sensitivities.length ? ` Sensitivity to the rate, nats per token (see Results): ${sensitivities.join(', ')}.` : '');
+}
