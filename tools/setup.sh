@@ -46,12 +46,27 @@ missing_tools() {
   command -v python3 >/dev/null || echo python3
 }
 
+# Files of Debian's packages that are compiled into the program.
+missing_javascript() {
+  local folder=/usr/share/javascript
+  [[ -e $folder/dygraphs/dygraph.min.js ]] || echo libjs-dygraphs
+  [[ -e $folder/chart.js/chart.min.js ]] || echo libjs-chart.js
+}
+
+# What only the test of the report's page needs.
+missing_browser() {
+  command -v chromium >/dev/null || echo chromium
+  command -v chromedriver >/dev/null || echo chromium-driver
+  PATH=/usr/bin:$PATH python3 -c 'import selenium' 2>/dev/null || echo python3-selenium
+}
+
 # What must be true for the preprocessor, and the Debian package that makes it so.
 libraries=(
   '__has_include(<yaml-cpp/yaml.h>)' libyaml-cpp-dev
   '__has_include(<spdlog/spdlog.h>)' libspdlog-dev
   '__has_include(<CLI/CLI.hpp>)' libcli11-dev
   '__has_include(<nlohmann/json.hpp>)' nlohmann-json3-dev
+  '__has_include(<boost/math/distributions/non_central_t.hpp>)' libboost-dev
   '__has_include(<catch2/catch.hpp>) || __has_include(<catch2/catch_test_macros.hpp>)' catch2
   '!defined(__clang__) || __has_include(<omp.h>)' libomp-dev
 )
@@ -176,9 +191,10 @@ warn_of_slow_blas() {
 
 # --- Build -----------------------------------------------------------------------------------------------------------
 
+# Arguments: functions that print packages which are missing beside those of every build.
 install_missing() {
-  local missing from_pip=
-  mapfile -t missing < <(missing_tools; missing_libraries)
+  local missing from_pip= also
+  mapfile -t missing < <(for also in missing_tools missing_libraries missing_javascript "$@"; do "$also"; done)
   find_torch
   if [[ ! $torch_dir ]]; then
     if can_install; then apt_update; fi
