@@ -58,7 +58,7 @@ function sortableTable(caption, head, lines) {
   const made = element('table', {}, element('caption', {}, caption));
   const heads = head.map(({text, title}, i) => {
     const button = element('button', {type: 'button', title: title ?? null, onclick: () => sortBy(made, i, button)}, text);
-    return element('th', {scope: 'col'}, button);
+    return element('th', {scope: 'col', class: lines[0]?.[i].kind === 'number' ? 'number' : null}, button);
   });
   const body = lines.map((line) => element('tr', {}, ...line.map(({text, value, column, kind, head: isHead}) =>
     element(isHead ? 'th' : 'td', {

@@ -65,7 +65,7 @@ function drawForest() {
       },
       plugins: {tooltip: {callbacks: {label: ({raw: {one}}) => [
         `${atPoint(one.arm, one.sweep)} − ${atPoint(study.judgement.base, one.base_sweep)}`,
-        `${signed(one.difference.mean)} (${signed(one.difference.interval[0])} to ${signed(one.difference.interval[1])}), p ${brief(one.difference.adjusted_p)}: ${one.verdict}`,
+        `${signed(one.difference.mean)} (${signed(one.difference.interval[0])} to ${signed(one.difference.interval[1])}), p ${chance(one.difference.adjusted_p)}: ${one.verdict}`,
       ]}}},
     },
     plugins: [whiskers],
@@ -80,8 +80,8 @@ function forestLine(one) {
     numberCell(difference?.pairs ?? null, difference ? String(difference.pairs) : '–'),
     numberCell(difference?.mean ?? null, signed(difference?.mean)),
     cell(interval(difference?.interval)), cell(interval(one.windows)),
-    numberCell(difference?.p ?? null, brief(difference?.p)),
-    numberCell(difference?.adjusted_p ?? null, brief(difference?.adjusted_p)),
+    numberCell(difference?.p ?? null, chance(difference?.p)),
+    numberCell(difference?.adjusted_p ?? null, chance(difference?.adjusted_p)),
     cell(one.reason ? `${one.verdict}: ${one.reason}` : one.verdict, {words: Boolean(one.reason)}),
   ];
 }
@@ -98,7 +98,7 @@ function drawForestTable() {
     'Each difference is of the validation losses after the last step, arm − base, paired by seed. The line is its 95 % interval by Student’s t. p is for no difference; after Holm’s correction for the arms judged together it decides the word. A comparison without two pairs of finished seeds is in the table only.' +
     (noise.base.sd !== null ? ` The base’s own losses have a standard deviation of ${fixed(noise.base.sd)} over ${noise.base.count} seeds.` : '') +
     (noise.smallest_difference !== null ? ` With so many seeds, a true difference of ${fixed(noise.smallest_difference)} would be shown four times in five.` : '');
-  const head = ['Arm', 'Base', 'Compared', 'Pairs', 'Difference', '95 % over seeds', '95 % over windows', 'p', 'p, Holm', 'Verdict']
+  const head = ['Arm', 'Base', 'Compared', 'Pairs', 'Difference', '95 % (seeds)', '95 % (windows)', 'p', 'p, Holm', 'Verdict']
     .map((text) => ({text}));
   byId('forest-table').append(sortableTable('Differences of validation loss to the base, nats per token', head, comparisons.map(forestLine)));
 }

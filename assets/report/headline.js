@@ -1,7 +1,28 @@
 'use strict';
 // The first screen: the question, its answer in words, and how far the study is.
 
-const kSentencesAtOnce = 6;
+const kSentencesAtOnce = 4;
+
+const listed = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
+
+/** What became of every arm, in one sentence; empty when there is nothing to compare. */
+function answer() {
+  const {base, best_against_best: arms} = study.judgement;
+  const is = (names) => (names.length > 1 ? 'are' : 'is');
+  const words = {
+    'better': (names) => `${listed(names)} ${is(names)} better`,
+    'worse': (names) => `${listed(names)} ${is(names)} worse`,
+    'no difference shown': (names) => `no difference is shown for ${listed(names)}`,
+    'diverged': (names) => `${listed(names)} diverged`,
+    'not comparable': (names) => `${listed(names)} cannot be compared yet`,
+  };
+  const parts = Object.entries(words).flatMap(([word, say]) => {
+    const names = arms.filter(({verdict}) => verdict === word).map(({arm}) => arm);
+    return names.length ? [say(names)] : [];
+  });
+  if (!base || parts.length === 0) return '';
+  return `Against ${base}${study.swept.length ? ', each arm at its best' : ''}: ${parts.join('; ')}.`;
+}
 
 function progressText() {
   const counts = new Map();
@@ -17,9 +38,9 @@ function progressText() {
 function drawHeadline() {
   byId('name').textContent = study.name;
   byId('question').textContent = study.question || study.name;
-  const said = study.runs.some(({status}) => status === 'finished' || status === 'diverged')
-    ? study.judgement.sentences
-    : ['No run has finished yet, so there is no answer yet.'];
+  const begun = study.runs.some(({status}) => status === 'finished' || status === 'diverged');
+  byId('answer').textContent = begun ? answer() : 'No run has finished yet, so there is no answer yet.';
+  const said = begun ? study.judgement.sentences : [];
   const items = said.map((sentence) => element('li', {}, sentence));
   byId('verdict').replaceChildren(...items.slice(0, kSentencesAtOnce));
   if (items.length > kSentencesAtOnce) {

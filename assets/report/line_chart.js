@@ -84,7 +84,17 @@ class LineChart {
       highlightCallback: (_, x) => this.showValues(x),
       unhighlightCallback: () => this.showValues(null),
     });
+    if (onPaper) this.copyCanvases();
     this.showValues(null);
+  }
+
+  /** Chromium prints what dygraphs has just drawn as blank, but a copy of it whole. */
+  copyCanvases() {
+    for (const drawn of this.frame.querySelectorAll('canvas')) {
+      const copy = element('canvas', {width: drawn.width, height: drawn.height, style: drawn.getAttribute('style')});
+      copy.getContext('2d').drawImage(drawn, 0, 0);
+      drawn.replaceWith(copy);
+    }
   }
 
   resetZoom() {

@@ -33,9 +33,19 @@ drawOneByOne(kCharts);
 
 legend.listeners.push(drawCharts);
 darkScheme.addEventListener('change', drawAgain);
-for (const [event, value] of [['beforeprint', true], ['afterprint', false]]) {
-  window.addEventListener(event, () => {
-    onPaper = value;
-    drawAgain();
-  });
-}
+
+/** Paper shows what is folded on a screen, is always light, and has another width. */
+let unfolded = [];
+window.addEventListener('beforeprint', () => {
+  onPaper = true;
+  document.body.classList.add('paper');
+  unfolded = [...document.querySelectorAll('details:not([open])')];
+  for (const details of unfolded) details.open = true;
+  drawAgain();
+});
+window.addEventListener('afterprint', () => {
+  onPaper = false;
+  document.body.classList.remove('paper');
+  for (const details of unfolded) details.open = false;
+  drawAgain();
+});

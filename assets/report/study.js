@@ -32,6 +32,8 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 const fixed = (value, digits = 4) => (isKnown(value) ? value.toFixed(digits) : '–');
 const signed = (value, digits = 4) => (isKnown(value) && value >= 0 ? '+' : '') + fixed(value, digits);
 const whole = (value) => (isKnown(value) ? Math.round(value).toLocaleString('en') : '–');
+/** A probability. */
+const chance = (value) => (isKnown(value) && value < 1e-4 ? '< 0.0001' : isKnown(value) ? String(Number(value.toPrecision(2))) : '–');
 /** Four significant digits, with a power of ten where that is shorter. */
 const brief = (value) => {
   if (!isKnown(value)) return '–';

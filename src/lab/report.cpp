@@ -9,6 +9,11 @@
 
 #include "blockzoo/core/build_info.h"
 #include "blockzoo/hub/atomic_file.h"
+#include "blockzoo/lab/effect.h"
+#include "blockzoo/lab/verdict.h"
+#include "lab/size_and_compute.h"
+#include "lab/table_text.h"
+#include "lab/verdict_words.h"
 
 namespace blockzoo {
 namespace {
@@ -45,33 +50,6 @@ std::vector<std::string> cells(const SummaryRow& row) {
           row.status()};
 }
 
-std::string markdown_row(const std::vector<std::string>& parts) {
-  std::string line = "|";
-  for (auto part : parts) {
-    for (size_t at = 0; (at = part.find('|', at)) != std::string::npos; at += 2) part.insert(at, "\\");
-    line += " " + part + " |";
-  }
-  return line + "\n";
-}
-
-/// Quoted where a comma, a quote or a line end asks for it (RFC 4180).
-std::string csv_row(const std::vector<std::string>& parts) {
-  std::string line;
-  for (const auto& part : parts) {
-    if (&part != &parts.front()) line += ',';
-    if (part.find_first_of(",\"\n") == std::string::npos) {
-      line += part;
-      continue;
-    }
-    line += '"';
-    for (const char c : part) line += c == '"' ? std::string("\"\"") : std::string(1, c);
-    line += '"';
-  }
-  return line + "\n";
-}
-
-std::string exact(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
-
 std::string results_csv(const std::vector<SummaryRow>& rows) {
   std::vector<std::string> head{"arm"};
   if (!rows.empty()) {
@@ -88,6 +66,8 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
                                             "elsewhere_nats_mean",
                                             "elsewhere_nats_sd",
                                             "parameters",
+                                            "parameters_without_embeddings",
+                                            "training_flops",
                                             "tokens_per_s_mean",
                                             "status"};
   head.insert(head.end(), figures.begin(), figures.end());
@@ -102,6 +82,8 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
       line.push_back(spread->deviation ? exact(*spread->deviation) : "");
     }
     line.push_back(std::to_string(row.parameters));
+    line.push_back(without_embeddings_cell(row.runs));
+    line.push_back(training_flops_cell(row.runs));
     line.push_back(row.tokens_per_s.count ? exact(row.tokens_per_s.mean) : "");
     line.push_back(row.status());
     text += csv_row(line);
@@ -111,7 +93,8 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
 
 std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes) {
   auto text = csv_row({"folder", "arm", "seed", "identity", "status", "step", "tokens", "loss_nats", "best_loss_nats",
-                       "best_step", "first_loss_nats", "parameters", "train_s", "tokens_per_s", "data_hash",
+                       "best_step", "first_loss_nats", "parameters", "parameters_without_embeddings",
+                       "training_flops", "match_residue", "train_s", "tokens_per_s", "data_hash",
                        "batches_hash", "message"});
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
@@ -121,7 +104,9 @@ std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes
                  std::string(name_of(record.status)), std::to_string(record.step), std::to_string(record.tokens),
                  record.validation ? exact(record.validation->loss) : "",
                  record.best_validation ? exact(record.best_validation->loss) : "", std::to_string(record.best_step),
-                 exact(record.first_loss), std::to_string(record.parameters), exact(record.train_s),
+                 exact(record.first_loss), std::to_string(record.parameters),
+                 without_embeddings_cell({outcomes[i]}), training_flops_cell({outcomes[i]}), residue_cell(run),
+                 exact(record.train_s),
                  exact(record.tokens_per_s()), record.data_hash, record.batches_hash, record.message});
   }
   return text;
@@ -144,17 +129,25 @@ std::string arm_differences(const Study& study) {
 }
 
 std::string report_markdown(const Study& study, const std::vector<RunOutcome>& outcomes,
-                            const std::vector<SummaryRow>& rows) {
+                            const std::vector<SummaryRow>& rows, const std::vector<Effect>& effects) {
   auto text = fmt::format("# {}\n\n", study.name);
   if (!study.question.empty()) text += study.question + "\n\n";
-  text += "## Results\n\n";
+  const auto judgement = judge(study, outcomes);
+  text += "## Verdict\n\n";
+  for (const auto& sentence : judgement.sentences) text += "- " + sentence + "\n";
+  text += "\n## Results\n\n";
   text +=
       "Loss on the validation windows after the last step: mean over the seeds that finished, +- their sample standard "
       "deviation.\n";
   text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
   for (const auto& row : rows) text += markdown_row(cells(row));
+  text += comparisons_markdown(judgement);
   text += "\n## What differs from the base\n\n" + arm_differences(study);
+  text += "\n## Size and compute\n\n" + size_and_compute(study, outcomes);
+  if (!effects.empty())
+    text += "\n## Does what differs act?\n\nAgainst the base, from the same seed, before and in the first update:\n\n";
+  for (const auto& effect : effects) text += fmt::format("- **{}**: {}\n", effect.arm, effect.in_words());
   text += "\n## Was it fair?\n\n";
   for (const auto& sentence : fairness(study, outcomes)) text += "- " + sentence + "\n";
   std::string troubles;
@@ -172,17 +165,6 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
 }
 
 }  // namespace
-
-Spread spread_of(const std::vector<double>& values) {
-  Spread spread{.count = static_cast<int64_t>(values.size())};
-  if (values.empty()) return spread;
-  for (const double value : values) spread.mean += value / static_cast<double>(values.size());
-  if (values.size() < 2) return spread;
-  double squares = 0;
-  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  spread.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
-  return spread;
-}
 
 std::string SummaryRow::status() const {
   std::map<RunStatus, int> counts;
@@ -275,9 +257,10 @@ std::vector<std::string> fairness(const Study& study, const std::vector<RunOutco
 
 void write_report(const std::filesystem::path& folder, const Study& study, const std::vector<RunOutcome>& outcomes) {
   const auto rows = summarise(study, outcomes);
-  write_file(folder / "report.md", report_markdown(study, outcomes, rows));
+  write_file(folder / "report.md", report_markdown(study, outcomes, rows, read_effects(folder)));
   write_file(folder / "results.csv", results_csv(rows));
   write_file(folder / "runs.csv", runs_csv(study, outcomes));
+  write_file(folder / "comparisons.csv", comparisons_csv(judge(study, outcomes)));
 }
 
 }  // namespace blockzoo

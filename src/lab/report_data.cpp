@@ -48,6 +48,15 @@ Json to_json(const std::optional<Interval>& interval) {
   return {blockzoo::number_or_null(interval->low), blockzoo::number_or_null(interval->high)};
 }
 
+/// Spike scores of the training losses, one of each seed that has enough of them.
+Spread spikes_of(std::span<const RunTrace> seeds) {
+  std::vector<double> scores;
+  for (const auto& seed : seeds) {
+    if (const auto score = spike_score(seed.history.training.loss)) scores.push_back(*score);
+  }
+  return spread_of(scores);
+}
+
 Json rows_of(const StudyFolder& found) {
   Json rows = Json::array();
   size_t first = 0;
@@ -65,6 +74,7 @@ Json rows_of(const StudyFolder& found) {
                     {"parameters_without_embeddings", number_in(without_embeddings_cell(row.runs))},
                     {"training_flops", number_in(training_flops_cell(row.runs))},
                     {"tokens_per_s", to_json(row.tokens_per_s)},
+                    {"spike_score", to_json(spikes_of(std::span(found.traces).subspan(first, row.runs.size())))},
                     {"status", row.status()},
                     {"match", match ? Json(match->key + " " + std::to_string(match->value) + ", " + describe(*match))
                                     : Json(nullptr)},

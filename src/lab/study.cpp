@@ -1,6 +1,7 @@
 #include "blockzoo/lab/study.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -56,6 +57,38 @@ std::vector<Point> grid(const Tree& sweep, std::vector<Problem>& problems) {
   return points;
 }
 
+constexpr std::string_view kSteps = "train.steps";
+constexpr int64_t kOpenSteps = int64_t{1} << 40;
+
+/// The value at a dotted path, if there is one.
+const Tree* at_path(const Tree& tree, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto* child = tree.find(path.substr(0, dot));
+  return child == nullptr || dot == path.npos ? child : at_path(*child, path.substr(dot + 1));
+}
+
+/// Until a budget is shared out any warm-up fits.
+Tree with_open_steps(Tree base) {
+  const auto* train = base.find("train");
+  if (train == nullptr || train->is_map()) base["train"]["steps"] = to_tree(kOpenSteps);
+  return base;
+}
+
+/// What else says the hidden width, and has no effect beside it.
+std::vector<std::string> replaced_by(const std::string& key) {
+  if (key != "model.block.ffn.hidden") return {};
+  return {"model.block.ffn.ratio", "model.block.ffn.multiple_of", "model.block.ffn.rounding"};
+}
+
+/// The searched key at a value, for a run whose resolved config is `document`.
+Tree value_patch(const Tree& document, const std::string& key, int64_t value) {
+  auto patch = nested(key, to_tree(value));
+  for (const auto& path : replaced_by(key)) {
+    if (const auto* off = at_path(document, path)) patch = overlay(patch, nested(path, *off));
+  }
+  return patch;
+}
+
 Tree seed_patch(int64_t seed) {
   Tree patch = Tree::map();
   patch["seed"] = to_tree(seed);
@@ -65,47 +98,174 @@ Tree seed_patch(int64_t seed) {
 
 class Planner {
  public:
-  Planner(const StudyConfig& config, std::filesystem::path folder, Study& study)
-      : config_(config), folder_(std::move(folder)), study_(study) {}
+  /// The study's base has open steps when there is a budget.
+  Planner(const StudyConfig& config, const Document& file, Study& study)
+      : config_(config),
+        file_(file),
+        folder_(file.folder),
+        open_base_(study.base),
+        key_(config.match.by == MatchBy::kNone ? "" : config.match.key()),
+        study_(study) {}
 
   void plan() {
     const auto points = grid(config_.sweep, problems_);
+    refuse_what_has_no_effect();
+    const auto base = made_or_noted("base", place_of("budget.tokens"), [&] { return budgeted(open_base_); });
+    if (!base) throw ConfigError(std::move(problems_));
+    study_.base = *base;
     std::map<std::string, std::string> arm_of_patch;
     for (const auto& [name, patch] : config_.arms.entries) {
       if (!is_file_name(name)) {
         problems_.push_back({patch.place, "arms." + name, "a name must be made of letters, digits, _ - and ."});
         continue;
       }
-      const auto arm = patched_or_noted("arms." + name, patch.place, study_.base, patch);
+      const auto arm = patched_or_noted("arms." + name, patch.place, open_base_, patch);
       if (!arm) continue;
       const auto [other, fresh] = arm_of_patch.try_emplace(write_yaml(to_document(resolved(*arm))), name);
       if (!fresh)
         problems_.push_back({patch.place, "arms." + name,
                              "is the same as arm " + other->second + "; it changes nothing that the model uses"});
-      for (const auto& point : points) add_runs(name, *arm, point);
+      for (const auto& point : points) add_runs(name, patch.place, *arm, point);
     }
     check_folders();
     if (!problems_.empty()) throw ConfigError(std::move(problems_));
   }
 
  private:
-  /// The problems of the patched config are noted with `where` before their paths; then there is no config.
-  std::optional<RunConfig> patched_or_noted(const std::string& where, const Place& place, const RunConfig& config,
-                                            const Tree& patch) {
+  Place place_of(std::string_view path) const { return file_.tree.deepest(path).place; }
+
+  void note(Problem problem) {
+    if (seen_.insert(to_string(problem)).second) problems_.push_back(std::move(problem));
+  }
+
+  /// The problems of the config that `make` makes are noted with `where` before their paths; then there is none.
+  std::optional<RunConfig> made_or_noted(const std::string& where, const Place& place,
+                                         const std::function<RunConfig()>& make) {
     try {
-      return patched(config, patch, folder_);
+      return make();
     } catch (const ConfigError& error) {
       for (auto problem : error.problems()) {
         if (problem.place.line == 0) problem.place = place;
         problem.path = where + (problem.path.empty() ? "" : ": " + problem.path);
-        const auto text = to_string(problem);
-        if (seen_.insert(text).second) problems_.push_back(std::move(problem));
+        note(std::move(problem));
       }
       return std::nullopt;
     }
   }
 
-  void add_runs(const std::string& arm, const RunConfig& config, const Point& point) {
+  std::optional<RunConfig> patched_or_noted(const std::string& where, const Place& place, const RunConfig& config,
+                                            const Tree& patch) {
+    return made_or_noted(where, place, [&] { return patched(config, patch, folder_); });
+  }
+
+  /// Keys that budget or match set for every run must not be set by an arm or the sweep as well.
+  void refuse_what_has_no_effect() {
+    if (config_.budget.tokens) {
+      refuse(std::string(kSteps), "budget sets it for every run");
+      if (const auto* steps = at_path(config_.base, kSteps))
+        note({steps->place, "base.train.steps", "has no effect; budget sets it for every run"});
+    }
+    if (key_.empty()) return;
+    const auto known = known_paths<RunConfig>("");
+    if (std::find(known.begin(), known.end(), key_) == known.end()) {
+      note({place_of("match.using"), "match.using", "no such key, '" + key_ + "'" + did_you_mean(key_, known)});
+      key_.clear();
+      return;
+    }
+    refuse(key_, "match sets it for every arm");
+    for (const auto& path : replaced_by(key_)) refuse(path, "match sets " + key_ + " for every arm");
+  }
+
+  void refuse(const std::string& key, const std::string& reason) {
+    for (const auto& [name, patch] : config_.arms.entries) {
+      if (const auto* value = at_path(patch, key))
+        note({value->place, "arms." + name + ": " + key, "has no effect; " + reason});
+    }
+    for (const auto& [path, values] : config_.sweep.entries) {
+      for (const auto& value : values.items) {
+        if (at_path(nested(path, value), key) != nullptr)
+          note({values.place, "sweep." + path, "has no effect; " + reason});
+      }
+    }
+  }
+
+  /// The config with the steps that the budget gives it. Errors: ConfigError.
+  RunConfig budgeted(const RunConfig& config) const {
+    if (!config_.budget.tokens) return config;
+    const auto tokens = *config_.budget.tokens, each = tokens_of_step(config);
+    const auto place = place_of("budget.tokens");
+    if (tokens < each)
+      throw ConfigError(Problem{place, "budget.tokens",
+                                "is " + std::to_string(tokens) + ", which gives no step: one step takes " +
+                                    std::to_string(each) + " tokens"});
+    auto steps = to_tree(tokens / each);
+    steps.place = place;
+    return patched(config, nested(kSteps, steps), folder_);
+  }
+
+  /// What the runs at a point are matched with.
+  RunConfig base_at(const Point& point) const {
+    try {
+      auto config = open_base_;
+      for (const auto& [path, value] : point) config = patched(config, nested(path, value), folder_);
+      return budgeted(config);
+    } catch (const ConfigError&) {  // the base has no such key
+      return study_.base;
+    }
+  }
+
+  /// The value of the searched key, which must be a whole number.
+  std::optional<int64_t> searched_value(const PlannedRun& run, const Tree& document, const Place& place) {
+    const auto where = "arms." + run.arm + ": match.using";
+    const auto* value = at_path(document, key_);
+    if (value == nullptr) {
+      auto any = to_tree(int64_t{1});
+      any.place = place_of("match.using");
+      patched_or_noted(where, place, run.config, nested(key_, any));
+      return std::nullopt;
+    }
+    const auto number = value->is_scalar() ? parse_integer(value->text) : std::nullopt;
+    bool whole = number.has_value();
+    try {
+      patched(run.config, nested(key_, to_tree(1.5)), folder_);
+      whole = false;
+    } catch (const ConfigError&) {
+    }
+    if (!whole) note({place_of("match.using"), "match.using", key_ + " is not a whole number"});
+    return whole ? number : std::nullopt;
+  }
+
+  /// Gives the run the value of the searched key that makes it as large as the base; false when there is none.
+  /// `swept` is the run before the budget.
+  bool match(PlannedRun& run, const RunConfig& swept, const Point& point, const Place& place) {
+    const auto base = base_at(point);
+    const auto document = to_document(resolved(run.config));
+    if (document == to_document(resolved(base))) return true;
+    const auto start = searched_value(run, document, place);
+    if (!start) return false;
+    const auto run_at = [&](int64_t value) {
+      return budgeted(patched(swept, value_patch(document, key_, value), folder_));
+    };
+    if (!made_or_noted("arms." + run.arm + ": match", place, [&] { return run_at(*start); })) return false;
+    const auto target = measure(base, config_.match.by);
+    const auto& train = run.config.train;
+    const auto size = write_yaml(*document.find("model")) + one_line(to_tree(std::vector{train.steps, train.batch}));
+    const auto [entry, fresh] = matches_.try_emplace({size, target});
+    if (fresh) entry->second = nearest_match(run_at, config_.match.by, key_, *start, target);
+    const auto& found = entry->second;
+    const auto problem = complaint(found, config_.match.largest_residue());
+    if (!problem.empty()) {
+      note({place, "arms." + run.arm, problem});
+      return false;
+    }
+    const auto matched = made_or_noted("arms." + run.arm + ": match", place, [&] { return run_at(found.value); });
+    if (!matched) return false;
+    run.config = *matched;
+    run.match = found;
+    return true;
+  }
+
+  void add_runs(const std::string& arm, const Place& place, const RunConfig& config, const Point& point) {
     PlannedRun run{.arm = arm, .sweep = {}, .seed = 0, .folder = arm, .config = config, .differences = {}};
     std::string label;
     for (const auto& [path, value] : point) {
@@ -117,6 +277,11 @@ class Planner {
       label += (label.empty() ? "" : ",") + as_file_name(last_part(path) + "=" + text);
     }
     if (!label.empty()) run.folder /= label;
+    const auto swept = run.config;
+    const auto whole = made_or_noted("arms." + arm, place, [&] { return budgeted(swept); });
+    if (!whole) return;
+    run.config = *whole;
+    if (!key_.empty() && !match(run, swept, point, place)) return;
     run.differences = differences(to_document(resolved(study_.base)), to_document(resolved(run.config)));
     for (const auto seed : config_.seeds) {
       auto seeded = run;
@@ -136,8 +301,12 @@ class Planner {
   }
 
   const StudyConfig& config_;
+  const Document& file_;
   const std::filesystem::path folder_;
+  const RunConfig open_base_;
+  std::string key_;  // that match searches; empty: none
   Study& study_;
+  std::map<std::pair<std::string, double>, Match> matches_;  // by what decides them; most sweeps change no size
   std::vector<Problem> problems_;
   std::set<std::string> seen_;
 };
@@ -159,12 +328,18 @@ Study load_study(const std::filesystem::path& path, const std::vector<std::strin
   if (!is_file_name(config.name))
     throw ConfigError(
         Problem{document.tree.deepest("name").place, "name", "must be made of letters, digits, _ - and ."});
-  const auto base = config.base.is_scalar() ? nested("base", config.base) : config.base;
+  auto base = config.base.is_scalar() ? nested("base", config.base) : config.base;
+  if (config.budget.tokens) {
+    const auto assigned = parse_assignments(sets);
+    if (const auto* steps = at_path(assigned, kSteps))
+      throw ConfigError(Problem{steps->place, "", "has no effect; budget sets train.steps for every run"});
+    base = with_open_steps(std::move(base));
+  }
   Study study{.name = config.name,
               .question = config.question,
               .base = read_run_config(base, document.folder, sets),
               .runs = {}};
-  Planner(config, document.folder, study).plan();
+  Planner(config, document, study).plan();
   return study;
 }
 

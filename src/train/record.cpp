@@ -7,6 +7,7 @@
 #include "blockzoo/core/build_info.h"
 #include "blockzoo/core/names.h"
 #include "blockzoo/hub/atomic_file.h"
+#include "blockzoo/nn/flops.h"
 
 namespace blockzoo {
 namespace {
@@ -34,6 +35,9 @@ EvalResult eval_from(const Json& json) {
   take("bits_per_byte", result.bits_per_byte);
   take("repeated_names", result.repeated_names);
   take("elsewhere", result.elsewhere);
+  if (json.contains("window_losses")) {
+    for (const auto& loss : json.at("window_losses")) result.window_losses.push_back(finite_or_nan(loss));
+  }
   return result;
 }
 
@@ -45,6 +49,14 @@ RunStatus status_from(const std::string& name) {
 }
 
 }  // namespace
+
+int64_t without_embeddings(const std::map<std::string, int64_t>& parameters_by_part) {
+  int64_t sum = 0;
+  for (const auto& [part, number] : parameters_by_part) {
+    if (part != "embedding" && part != "position" && part != "head") sum += number;
+  }
+  return sum;
+}
 
 RunRecord record_from_json(const std::string& text) {
   const auto json = Json::parse(text);
@@ -62,6 +74,7 @@ RunRecord record_from_json(const std::string& text) {
   record.tokens = json.at("tokens");
   record.parameters = json.at("parameters");
   record.parameters_by_part = json.at("parameters_by_part").get<std::map<std::string, int64_t>>();
+  if (json.contains("training_flops")) record.training_flops = finite_or_nan(json.at("training_flops"));
   record.device = json.at("device");
   record.threads = json.at("threads");
   record.started = json.at("started");
@@ -90,6 +103,7 @@ std::string to_json(const RunRecord& record) {
                {"tokens", record.tokens},
                {"parameters", record.parameters},
                {"parameters_by_part", record.parameters_by_part},
+               {"parameters_without_embeddings", without_embeddings(record.parameters_by_part)},
                {"device", record.device},
                {"threads", record.threads},
                {"started", record.started},
@@ -101,8 +115,17 @@ std::string to_json(const RunRecord& record) {
                {"first_loss", number(record.first_loss)},
                {"first_gradient_norms", Json::object()},
                {"best_step", record.best_step}};
+  if (record.training_flops) {
+    json["training_flops"] = number(*record.training_flops);
+    json["training_flops_convention"] = kTrainingFlopsConvention;
+  }
   for (const auto& [layer, norm] : record.first_gradient_norms) json["first_gradient_norms"][layer] = number(norm);
-  if (record.validation) json["validation"] = to_object(*record.validation);
+  if (record.validation) {
+    json["validation"] = to_object(*record.validation);
+    json["validation"]["window_losses"] = Json::array();
+    for (const double loss : record.validation->window_losses)
+      json["validation"]["window_losses"].push_back(number(loss));
+  }
   if (record.best_validation) json["best_validation"] = to_object(*record.best_validation);
   json["build"] = {{"version", build.version},
                    {"commit", build.commit},

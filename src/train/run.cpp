@@ -13,6 +13,7 @@
 #include "blockzoo/hub/checkpoint.h"
 #include "blockzoo/hub/run_lock.h"
 #include "blockzoo/hub/weights.h"
+#include "blockzoo/nn/flops.h"
 #include "blockzoo/train/stop.h"
 
 namespace blockzoo {
@@ -30,6 +31,7 @@ class Run {
   Run(const RunConfig& config, const RunOptions& options)
       : config_(resolved(config)),
         folder_(options.folder),
+        flops_of_step_(training_flops(config.model, config.train.batch)),
         progress_(config.train.steps, options.talk),
         session_(config_) {
     record_.identity = identity(config);
@@ -177,6 +179,7 @@ class Run {
   void write_record() {
     record_.step = session_.steps_done();
     record_.tokens = tokens_of(record_.step);
+    record_.training_flops = flops_of_step_ * static_cast<double>(record_.step);
     record_.batches_hash = hex(session_.batches_hash());
     blockzoo::write_record(folder_, record_);
   }
@@ -191,6 +194,7 @@ class Run {
 
   const RunConfig config_;
   const std::filesystem::path folder_;
+  const double flops_of_step_;
   Progress progress_;
   Session session_;
   RunRecord record_;

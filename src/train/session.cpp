@@ -105,6 +105,7 @@ EvalResult Session::evaluate() {
   const at::NoGradGuard no_grad;
   const EvalScope eval(*model_);
   double sum = 0, marked_sum = 0;
+  std::vector<double> window_losses;
   int64_t tokens = 0, marked_tokens = 0;
   const auto part = config_.train.batch / config_.train.accumulation;
   for (int64_t first = 0; first < validation_.size(); first += part) {
@@ -112,13 +113,16 @@ EvalResult Session::evaluate() {
     const auto batch = validation_.read(first, part);
     const auto losses =
         loss_sums(model_(batch.inputs.to(device_)), batch.targets.to(device_), false).token_losses.to(at::kDouble);
+    const auto of_windows = losses.mean(1).cpu();
+    window_losses.insert(window_losses.end(), of_windows.const_data_ptr<double>(),
+                         of_windows.const_data_ptr<double>() + of_windows.numel());
     sum += losses.sum().item<double>();
     tokens += losses.numel();
     if (!batch.marked.defined()) continue;
     marked_sum += losses.masked_select(batch.marked.to(device_)).sum().item<double>();
     marked_tokens += batch.marked.sum().item<int64_t>();
   }
-  EvalResult result{.loss = sum / static_cast<double>(tokens)};
+  EvalResult result{.loss = sum / static_cast<double>(tokens), .window_losses = std::move(window_losses)};
   if (corpus_.bytes_per_token) result.bits_per_byte = result.loss / std::log(2.0) / *corpus_.bytes_per_token;
   if (marked_tokens > 0) {
     result.repeated_names = marked_sum / static_cast<double>(marked_tokens);

@@ -77,6 +77,37 @@ TEST_CASE("check reads a study and shows how each run differs from the base", "[
                               ContainsSubstring("bad.yaml:5: arms.c: lr: no such key"));
 }
 
+TEST_CASE("check says parameters and FLOPs with their conventions, and how each arm of a study was matched",
+          "[program][torch][config][flops][matching]") {
+  const TemporaryFolder folder;
+  Program run(folder.path(), {"check", "models/tiny.yaml"});
+  CHECK(run.wait() == 0);
+  CHECK_THAT(run.out(), ContainsSubstring("no embeddings") && ContainsSubstring("all pairs") &&
+                            ContainsSubstring("visible pairs") && ContainsSubstring("query_key_value") &&
+                            ContainsSubstring("# training FLOPs (3 x forward; 2 for each multiply-add"));
+  folder.write("study.yaml",
+               "base: {}\narms: {a: {}, b: {model: {block: {ffn: {kind: mlp}}}}}\n"
+               "match: {by: parameters}\nbudget: {tokens: 1e6}\n");
+  Program words(folder.path(), {"check", "study.yaml"});
+  CHECK(words.wait() == 0);
+  CHECK_THAT(words.out(), ContainsSubstring("training FLOPs, matched by parameters, residue ") &&
+                              ContainsSubstring("#   model.block.ffn: {kind: mlp, activation: gelu, hidden: 51"));
+  Program json(folder.path(), {"check", "study.yaml", "--json"});
+  CHECK(json.wait() == 0);
+  const auto answer = nlohmann::json::parse(json.out());
+  CHECK(answer["base"]["train"]["steps"] == 488);
+  CHECK(answer["derived"]["forward_flops"]["all pairs"]["total"] >
+        answer["derived"]["forward_flops"]["visible pairs"]["total"]);
+  CHECK(answer["derived"]["training_flops"] == answer["runs"][0]["training_flops"]);
+  CHECK(answer["runs"][0]["match"].is_null());
+  CHECK(answer["runs"][1]["match"]["using"] == "model.block.ffn.hidden");
+  CHECK(std::abs(answer["runs"][1]["match"]["residue"].get<double>()) < 0.02);
+  Program dry(folder.path(),
+              {"ablate", "study.yaml", "--dry-run", "--set", "model.layers=1", "--set", "train.batch=1"});
+  CHECK(dry.wait() == 0);
+  CHECK_THAT(dry.out(), ContainsSubstring("model.block.ffn: {kind: mlp, activation: gelu, hidden: 51"));
+}
+
 TEST_CASE("files that no parser should choke on are refused by the program without a signal",
           "[program][torch][config][error]") {
   const TemporaryFolder folder;

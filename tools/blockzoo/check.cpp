@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "blockzoo/lab/study.h"
+#include "blockzoo/nn/flops.h"
 #include "blockzoo/nn/model.h"
+#include "blockzoo/train/record.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -100,20 +102,70 @@ Json difference_json(const std::vector<Difference>& differences) {
   return list;
 }
 
-std::string describe_model(const ModelConfig& model) {
+double training_flops_of(const RunConfig& config) {
+  return static_cast<double>(config.train.steps) * training_flops(config.model, config.train.batch);
+}
+
+/// Forward FLOPs by part, in both conventions of attention pairs, and those of the whole training.
+std::string describe_flops(const RunConfig& config) {
+  const auto& model = config.model;
+  auto text = fmt::format("#\n# FLOPs of one forward over {} tokens, 2 for each multiply-add of a matrix product\n",
+                          model.context);
+  text +=
+      fmt::format("#   {:29}  {:>14}  {:>14}\n", "", name_of(AttentionPairs::kAll), name_of(AttentionPairs::kVisible));
+  const auto all = forward_flops(model, model.context);
+  const auto visible = forward_flops(model, model.context, AttentionPairs::kVisible);
+  const auto line = [&](std::string_view name, double first, double second) {
+    text += fmt::format("#   {:29}  {:>14.4g}  {:>14.4g}\n", name, first, second);
+  };
+  for (size_t i = 0; i < all.parts().size(); ++i)
+    line(all.parts()[i].first, all.parts()[i].second, visible.parts()[i].second);
+  line("total", all.total(), visible.total());
+  return text + fmt::format("#\n# training FLOPs ({})\n#   {:29}  {:>14.4g}\n", kTrainingFlopsConvention,
+                            fmt::format("{} steps", config.train.steps), training_flops_of(config));
+}
+
+std::string describe_run(const RunConfig& config) {
+  const auto& model = config.model;
   std::string text = "#\n# what follows from it\n";
   for (const auto& [name, values] : widths(model)) text += fmt::format("#   {:14}  {:>14}\n", name, by_layer(values));
   const auto count = count_parameters(model);
   text += "#\n# parameters\n";
   for (const auto& [part, number] : count.by_part) text += fmt::format("#   {:14}  {:>14}\n", part, thousands(number));
-  return text + fmt::format("#   {:14}  {:>14}\n", "total", thousands(count.total));
+  text += fmt::format("#   {:14}  {:>14}\n", "total", thousands(count.total));
+  text += fmt::format("#   {:14}  {:>14}  (nor positions, nor head)\n", "no embeddings",
+                      thousands(without_embeddings(count.by_part)));
+  return text + describe_flops(config);
 }
 
-Json model_json(const ModelConfig& model) {
+Json flops_json(const Flops& flops) {
+  Json json = Json::object();
+  for (const auto& [part, number] : flops.parts()) json[part] = number;
+  json["total"] = flops.total();
+  return json;
+}
+
+Json derived_json(const RunConfig& config) {
+  const auto& model = config.model;
   Json layers = Json::object();
   for (const auto& [name, values] : widths(model)) layers[name] = values;
   const auto count = count_parameters(model);
-  return {{"by_layer", layers}, {"parameters", {{"total", count.total}, {"by_part", count.by_part}}}};
+  return {
+      {"by_layer", layers},
+      {"parameters",
+       {{"total", count.total}, {"without_embeddings", without_embeddings(count.by_part)}, {"by_part", count.by_part}}},
+      {"forward_flops",
+       {{"tokens", model.context},
+        {name_of(AttentionPairs::kAll), flops_json(forward_flops(model, model.context))},
+        {name_of(AttentionPairs::kVisible),
+         flops_json(forward_flops(model, model.context, AttentionPairs::kVisible))}}},
+      {"training_flops", training_flops_of(config)},
+      {"training_flops_convention", kTrainingFlopsConvention}};
+}
+
+Json match_json(const Match& match) {
+  return {{"by", name_of(match.by)}, {"using", match.key},       {"value", match.value},
+          {"target", match.target},  {"reached", match.reached}, {"residue", match.residue()}};
 }
 
 void check_run(const CheckArguments& arguments) {
@@ -122,14 +174,14 @@ void check_run(const CheckArguments& arguments) {
   const auto full = to_document(resolved(config));
   const auto changed = differences(to_document(resolved(base.config)), full);
   if (arguments.json) {
-    Json json = {{"valid", true}, {"kind", "run"}, {"config", to_json(full)}, {"derived", model_json(config.model)}};
+    Json json = {{"valid", true}, {"kind", "run"}, {"config", to_json(full)}, {"derived", derived_json(config)}};
     json["base"] = base.name;
     json["differences"] = difference_json(changed);
     std::cout << json.dump(2) << "\n";
     return;
   }
   std::cout << fmt::format("# {}: a valid run; everything that it leaves open, filled in:\n", arguments.file)
-            << write_yaml(full) << describe_model(config.model) << "#\n# differs from " << base.name << "\n"
+            << write_yaml(full) << describe_run(config) << "#\n# differs from " << base.name << "\n"
             << difference_lines(changed);
 }
 
@@ -139,15 +191,18 @@ void check_study(const CheckArguments& arguments) {
   auto runs = Json::array();
   std::string text = fmt::format("# {}: a valid study of {} runs; its base, everything filled in:\n", arguments.file,
                                  study.runs.size());
-  text += write_yaml(base) + describe_model(study.base.model) + "#\n# runs, and how they differ from the base\n";
+  text += write_yaml(base) + describe_run(study.base) + "#\n# runs, and how they differ from the base\n";
   for (const auto& run : study.runs) {
     const auto parameters = count_parameters(run.config.model).total;
-    text +=
-        fmt::format("# {}, {} parameters\n{}", run.title(), thousands(parameters), difference_lines(run.differences));
+    text += fmt::format("# {}, {} parameters, {:.4g} training FLOPs{}\n{}", run.title(), thousands(parameters),
+                        training_flops_of(run.config), run.match ? ", " + describe(*run.match) : "",
+                        difference_lines(run.differences));
     runs.push_back({{"arm", run.arm},
                     {"seed", run.seed},
                     {"folder", run.folder.generic_string()},
                     {"parameters", parameters},
+                    {"training_flops", training_flops_of(run.config)},
+                    {"match", run.match ? match_json(*run.match) : Json(nullptr)},
                     {"differences", difference_json(run.differences)}});
   }
   if (arguments.json) {
@@ -155,7 +210,7 @@ void check_study(const CheckArguments& arguments) {
                        {"kind", "study"},
                        {"name", study.name},
                        {"base", to_json(base)},
-                       {"derived", model_json(study.base.model)},
+                       {"derived", derived_json(study.base)},
                        {"runs", runs}};
     std::cout << json.dump(2) << "\n";
   } else {

@@ -1,21 +1,13 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "blockzoo/lab/ablate.h"
+#include "blockzoo/lab/statistics.h"
 
 namespace blockzoo {
-
-/// Mean and sample standard deviation; the deviation is absent for fewer than two values.
-struct Spread {
-  int64_t count = 0;
-  double mean = 0;
-  std::optional<double> deviation;
-};
-Spread spread_of(const std::vector<double>& values);
 
 /// The runs of one arm at one point of the sweep, over its seeds. Losses are of finished runs only, nats per token.
 struct SummaryRow {

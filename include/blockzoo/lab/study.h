@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "blockzoo/core/tree.h"
+#include "blockzoo/lab/budget.h"
+#include "blockzoo/lab/matching.h"
 #include "blockzoo/train/run_config.h"
 
 namespace blockzoo {
@@ -19,6 +22,8 @@ struct StudyConfig {
   Tree arms;
   Tree sweep;
   std::vector<int64_t> seeds{0};
+  BudgetConfig budget;
+  MatchConfig match;
 
   static void fields(auto& self, auto& visit) {
     visit("name", self.name, "name of the results' folder; the file's name when absent");
@@ -28,12 +33,16 @@ struct StudyConfig {
     visit("sweep", self.sweep, "dotted path: list of values; every combination is run for every arm");
     visit("seeds", self.seeds, not_negative,
           "each run is repeated with these; a seed sets start values, dropout and data order");
+    visit("budget", self.budget, "how much every run is trained, in place of train.steps");
+    visit("match", self.match, "makes every arm as large as the base by searching one whole number");
   }
   static void rules(const auto& self, auto& expect) {
     expect(self.arms.is_map() && !self.arms.entries.empty(), "arms",
            "must name at least one arm, as in {pre_norm: {}}");
     expect(self.base.is_map() || self.base.is_scalar(), "base", "must be the path of a run file or a map");
     expect(!self.seeds.empty(), "seeds", "must hold at least one seed");
+    expect(!self.budget.tokens || self.match.key() != "train.steps", "match",
+           "searches train.steps, which budget sets; leave one of the two out");
   }
 };
 
@@ -41,6 +50,8 @@ struct StudyConfig {
 struct SweepValue {
   std::string path;
   std::string value;
+
+  bool operator==(const SweepValue&) const = default;
 };
 
 /// One run of a study.
@@ -51,6 +62,7 @@ struct PlannedRun {
   std::filesystem::path folder;  // below the study's
   RunConfig config;
   std::vector<Difference> differences;  // from the base, the seed left out
+  std::optional<Match> match = {};      // absent: nothing is matched, or this is the base itself
 
   /// "post_norm, train.optimizer.lr 0.003, seed 1".
   std::string title() const;
@@ -64,7 +76,9 @@ struct Study {
 };
 
 /// Reads a study and plans its runs. `sets` are laid over the base. An arm that changes nothing is the base itself and
-/// allowed once. Errors: ConfigError with every problem of every arm.
+/// allowed once. With a budget every run has the steps that it gives. With a match every run but the base has the value
+/// of the searched key that comes nearest to the base at the same point of the sweep, or to the base as it stands where
+/// it has no such point. Errors: ConfigError with every problem of every arm.
 Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
 
 /// A study file has arms; a run file has none.

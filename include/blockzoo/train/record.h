@@ -25,7 +25,12 @@ constexpr auto names(RunStatus) {
                                                                 {kFailed, "failed"}});
 }
 
-/// `run.json`: one run for programs. Numbers that are not finite are null there.
+/// Of parameters by part, those of the layers and norms: neither the token table nor learned positions nor the head, as
+/// Pythia counts (Biderman et al. 2023, arXiv:2304.01373). Tied or not makes no difference to it.
+int64_t without_embeddings(const std::map<std::string, int64_t>& parameters_by_part);
+
+/// `run.json`: one run for programs. Numbers that are not finite are null there. Fields that came later are absent in
+/// older files of the same schema.
 struct RunRecord {
   static constexpr int64_t kSchema = 1;
 
@@ -38,6 +43,7 @@ struct RunRecord {
   int64_t tokens = 0;
   int64_t parameters = 0;
   std::map<std::string, int64_t> parameters_by_part;
+  std::optional<double> training_flops;  // of the updates done, by kTrainingFlopsConvention; absent: not known
   std::string device;
   int64_t threads = 0;
   std::string started;  // UTC, ISO 8601

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "blockzoo/data/batches.h"
 #include "blockzoo/data/corpus.h"
@@ -28,6 +29,7 @@ struct EvalResult {
   std::optional<double> bits_per_byte;
   std::optional<double> repeated_names;
   std::optional<double> elsewhere;
+  std::vector<double> window_losses;  // of each window
 };
 
 /// A model in training: one update after the other, the same for every arm. No files, no clocks.

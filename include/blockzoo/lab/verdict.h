@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "blockzoo/lab/ablate.h"
+#include "blockzoo/lab/statistics.h"
+
+namespace blockzoo {
+
+/// What a comparison with the base says, in one word.
+enum class Verdict { kBetter, kWorse, kNoDifferenceShown, kDiverged, kNotComparable };
+
+constexpr auto names(Verdict) {
+  using enum Verdict;
+  return std::to_array<std::pair<Verdict, std::string_view>>({{kBetter, "better"},
+                                                              {kWorse, "worse"},
+                                                              {kNoDifferenceShown, "no difference shown"},
+                                                              {kDiverged, "diverged"},
+                                                              {kNotComparable, "not comparable"}});
+}
+
+/// One arm at one point of the sweep beside the base at one point, paired by seed. Losses are validation losses of the
+/// last step, nats per token; differences are arm - base, so that below zero is better.
+struct Comparison {
+  std::string arm;
+  std::vector<SweepValue> sweep;       // the arm's point
+  std::vector<SweepValue> base_sweep;  // the base's point
+  std::optional<PairedDifference> difference;
+  std::optional<Interval> over_windows;  // bootstrap over validation windows of the mean difference over seeds
+  double adjusted_p = 1;                 // Holm, over the arms that are judged together
+  Verdict verdict = Verdict::kNotComparable;
+  std::string reason;  // a sentence, where the word needs one
+};
+
+/// How one arm behaves over the learning rates of the sweep.
+struct RateSensitivity {
+  std::string arm;
+  double nats = 0;
+};
+
+/// How far the base moves from seed to seed, which every difference is held against.
+struct Noise {
+  Spread base;                                // the base's best point
+  std::optional<double> smallest_difference;  // 80 % power, when differences vary as the base does
+};
+
+struct Judgement {
+  std::string base;  // name of the arm that is the base
+  Noise noise;
+  std::vector<Comparison> best_against_best;  // every other arm, each at its best point
+  std::vector<Comparison> same_point;         // every other arm and point, the base at the same point
+  std::vector<RateSensitivity> sensitivity;   // every arm, when the sweep is over learning rates alone
+  std::vector<std::string> sentences;         // the verdict in words, most important first
+};
+
+Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes);
+
+}  // namespace blockzoo

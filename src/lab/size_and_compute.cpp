@@ -1,0 +1,77 @@
+#include "lab/size_and_compute.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "blockzoo/nn/flops.h"
+
+namespace blockzoo {
+namespace {
+
+std::optional<double> most_training_flops(const std::vector<RunOutcome>& runs) {
+  std::optional<double> most;
+  for (const auto& run : runs) most = std::max(most, run.record.training_flops);
+  return most;
+}
+
+int64_t most_parameters(const std::vector<RunOutcome>& runs) {
+  int64_t most = 0;
+  for (const auto& run : runs) most = std::max(most, run.record.parameters);
+  return most;
+}
+
+int64_t most_without_embeddings(const std::vector<RunOutcome>& runs) {
+  int64_t most = 0;
+  for (const auto& run : runs) most = std::max(most, without_embeddings(run.record.parameters_by_part));
+  return most;
+}
+
+/// "arm", or "arm, train.optimizer.lr 0.003".
+std::string name_of_point(const PlannedRun& run) {
+  auto text = run.arm;
+  for (const auto& [path, value] : run.sweep) text += ", " + path + " " + value;
+  return text;
+}
+
+std::string line(const PlannedRun& run, const std::vector<RunOutcome>& runs) {
+  const auto flops = most_training_flops(runs);
+  auto text = fmt::format("- **{}**: ", name_of_point(run));
+  if (most_parameters(runs) == 0) return text + "no run began\n";
+  text += fmt::format("{} parameters, {} without embeddings, {} training FLOPs", most_parameters(runs),
+                      most_without_embeddings(runs), flops ? fmt::format("{:.4g}", *flops) : "unknown");
+  if (run.match) text += fmt::format("; `{}` {}, {}", run.match->key, run.match->value, describe(*run.match));
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string size_and_compute(const Study& study, const std::vector<RunOutcome>& outcomes) {
+  auto text = fmt::format(
+      "Training FLOPs of a run: {}. Without embeddings: neither token table nor learned positions nor head. A residue "
+      "is arm / base - 1.\n\n",
+      kTrainingFlopsConvention);
+  for (size_t first = 0; first < outcomes.size();) {
+    const auto folder = study.runs[first].folder.parent_path();
+    std::vector<RunOutcome> runs;
+    size_t next = first;
+    for (; next < outcomes.size() && study.runs[next].folder.parent_path() == folder; ++next)
+      runs.push_back(outcomes[next]);
+    text += line(study.runs[first], runs);
+    first = next;
+  }
+  return text;
+}
+
+std::string training_flops_cell(const std::vector<RunOutcome>& runs) {
+  const auto most = most_training_flops(runs);
+  return most ? fmt::format("{}", *most) : "";
+}
+
+std::string without_embeddings_cell(const std::vector<RunOutcome>& runs) {
+  return std::to_string(most_without_embeddings(runs));
+}
+
+std::string residue_cell(const PlannedRun& run) { return run.match ? fmt::format("{}", run.match->residue()) : ""; }
+
+}  // namespace blockzoo

@@ -1,0 +1,71 @@
+#include "lab/verdict_words.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "blockzoo/core/names.h"
+
+namespace blockzoo {
+namespace {
+
+/// " at lr 1e-3"; empty when nothing is swept.
+std::string at_point(const std::vector<SweepValue>& sweep) {
+  std::string text;
+  for (const auto& [path, value] : sweep)
+    text += fmt::format("{}{} {}", text.empty() ? " at " : ", ", path.substr(path.rfind('.') + 1), value);
+  return text;
+}
+
+std::string sentence(const Comparison& one, const std::string& base) {
+  const auto arm = one.arm + at_point(one.sweep), against = base + at_point(one.base_sweep);
+  const auto figures = in_words(one);
+  switch (one.verdict) {
+    case Verdict::kBetter:
+    case Verdict::kWorse:
+      return fmt::format("{} is {} than {}: {}.", arm, name_of(one.verdict), against, figures);
+    case Verdict::kNoDifferenceShown:
+      return fmt::format("{} against {}: no difference shown{}{}.", arm, against, figures.empty() ? "" : ", " + figures,
+                         one.reason.empty() ? "" : "; " + one.reason);
+    case Verdict::kDiverged:
+      return fmt::format("{} diverged: {}.", arm, one.reason);
+    case Verdict::kNotComparable:
+      break;
+  }
+  return fmt::format("{} is not comparable with {}: {}.", arm, against, one.reason);
+}
+
+std::string noise_sentence(const Judgement& judgement) {
+  const auto& noise = judgement.noise;
+  if (!noise.base.deviation) return "";
+  auto text = fmt::format("Noise: over {} seeds the losses of {} have a standard deviation of {:.4f} nats per token",
+                          noise.base.count, judgement.base, *noise.base.deviation);
+  if (noise.smallest_difference)
+    text += fmt::format(
+        "; where an arm varies as much and on its own, differences below {:.4f} are found less than four times in five",
+        *noise.smallest_difference);
+  return text + ".";
+}
+
+}  // namespace
+
+std::string in_words(const Comparison& comparison) {
+  if (!comparison.difference) return "";
+  const auto& [pairs, mean, deviation, interval, p] = *comparison.difference;
+  return fmt::format(
+      "{:+.4f} nats per token (95 % interval {:+.4f} to {:+.4f} over {} seeds; p {:.2g} after correction)", mean,
+      interval.low, interval.high, pairs, comparison.adjusted_p);
+}
+
+std::vector<std::string> in_words(const Judgement& judgement) {
+  if (judgement.base.empty()) return {"No arm is the base itself, so nothing is judged: an arm {} would be the base."};
+  std::vector<std::string> sentences;
+  const bool swept = !judgement.same_point.empty();
+  for (const auto& one : judgement.best_against_best)
+    sentences.push_back((swept ? "Each at its best: " : "") + sentence(one, judgement.base));
+  for (const auto& one : judgement.same_point) sentences.push_back("Same setting: " + sentence(one, judgement.base));
+  for (const auto& [arm, nats] : judgement.sensitivity)
+    sentences.push_back(fmt::format("Sensitivity of {} to the learning rate: {:.4f} nats per token.", arm, nats));
+  if (const auto noise = noise_sentence(judgement); !noise.empty()) sentences.push_back(noise);
+  return sentences;
+}
+
+}  // namespace blockzoo

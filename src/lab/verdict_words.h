@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blockzoo/lab/verdict.h"
+
+namespace blockzoo {
+
+/// A judgement as sentences, the most important first.
+std::vector<std::string> in_words(const Judgement& judgement);
+
+/// "+0.0960 nats per token (95 % interval -0.0512 to +0.2432; p 0.21)"; empty without a difference.
+std::string in_words(const Comparison& comparison);
+
+/// Every comparison as a table, with the conventions of its columns; empty when there is none.
+std::string comparisons_markdown(const Judgement& judgement);
+
+/// A line a comparison: which ("best" or "same point"), both settings, difference, intervals, p values, verdict,
+/// reason.
+std::string comparisons_csv(const Judgement& judgement);
+
+}  // namespace blockzoo

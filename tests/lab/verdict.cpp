@@ -1,0 +1,150 @@
+#include "blockzoo/lab/verdict.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "blockzoo/core/names.h"
+#include "support/catch.h"
+#include "support/tiny_run.h"
+
+namespace blockzoo {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+
+constexpr double kDivergedLoss = std::numeric_limits<double>::quiet_NaN();
+
+/// Losses by arm and rate, one for each seed; NaN is a run that diverged. The first arm is the base.
+using Losses = std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::vector<double>>>>>;
+
+struct Made {
+  Study study;
+  std::vector<RunOutcome> outcomes;
+
+  explicit Made(const Losses& losses) {
+    study = {.name = "made", .question = "Which?", .base = tiny_run(), .runs = {}};
+    for (const auto& [arm, rates] : losses) {
+      for (const auto& [rate, seeds] : rates) {
+        for (size_t seed = 0; seed < seeds.size(); ++seed) add(arm, rate, static_cast<int64_t>(seed), seeds[seed]);
+      }
+    }
+  }
+
+  void add(const std::string& arm, const std::string& rate, int64_t seed, double loss) {
+    PlannedRun run{.arm = arm,
+                   .sweep = {{"train.optimizer.lr", rate}},
+                   .seed = seed,
+                   .folder = std::filesystem::path(arm) / rate / std::to_string(seed),
+                   .config = tiny_run(),
+                   .differences = {{"train.optimizer.lr", "1", rate}}};
+    const bool is_base = study.runs.empty() || arm == study.runs.front().arm;
+    if (!is_base) run.differences.push_back({"model.block.layout.kind", "pre_norm", arm});
+    RunOutcome outcome{.folder = run.folder, .record = {}};
+    outcome.record.status = std::isnan(loss) ? RunStatus::kDiverged : RunStatus::kFinished;
+    outcome.record.first_loss = 5;
+    outcome.record.tokens = 640;
+    if (!std::isnan(loss)) outcome.record.validation = EvalResult{.loss = loss, .window_losses = {loss - 1, loss + 1}};
+    study.runs.push_back(std::move(run));
+    outcomes.push_back(std::move(outcome));
+  }
+  Judgement judgement() const { return judge(study, outcomes); }
+};
+
+}  // namespace
+
+TEST_CASE("A clear difference is a word, a small one is none, and Holm stands between", "[lab][verdict][torch]") {
+  const Made made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}},
+                   {"low", {{"1e-3", {0.90, 1.001, 1.099}}}},
+                   {"high", {{"1e-3", {1.101, 1.20, 1.299}}}},
+                   {"noisy", {{"1e-3", {0.90, 1.20, 1.15}}}}});
+  const auto judgement = made.judgement();
+  CHECK(judgement.base == "base");
+  REQUIRE(judgement.best_against_best.size() == 3);
+  const auto& low = judgement.best_against_best[0];
+  CHECK(low.verdict == Verdict::kBetter);
+  CHECK(low.difference->mean == Approx(-0.1));
+  CHECK(low.difference->interval.high < 0);
+  CHECK(low.adjusted_p >= low.difference->p);
+  CHECK(low.over_windows->low == Approx(-0.1));
+  CHECK(judgement.best_against_best[1].verdict == Verdict::kWorse);
+  CHECK(judgement.best_against_best[2].verdict == Verdict::kNoDifferenceShown);
+  CHECK(judgement.noise.base.mean == Approx(1.1));
+  CHECK(*judgement.noise.smallest_difference > 0.1);
+  CHECK_THAT(judgement.sentences[0], ContainsSubstring("low at lr 1e-3 is better than base at lr 1e-3: -0.1000 nats"));
+}
+
+TEST_CASE("The best point counts among those where every seed finished", "[lab][verdict][torch]") {
+  const Made made({{"base", {{"1e-3", {1.0, 1.1}}, {"1e-2", {0.9, 1.0}}}},
+                   {"arm", {{"1e-3", {1.5, 1.6}}, {"1e-2", {0.5, kDivergedLoss}}}}});
+  const auto judgement = made.judgement();
+  const auto& best = judgement.best_against_best.at(0);
+  CHECK(best.sweep.at(0).value == "1e-3");
+  CHECK(best.base_sweep.at(0).value == "1e-2");
+  REQUIRE(judgement.same_point.size() == 2);
+  CHECK((judgement.same_point[0].base_sweep == judgement.same_point[0].sweep));
+  CHECK(judgement.same_point[1].verdict == Verdict::kDiverged);
+  CHECK(judgement.same_point[1].reason == "1 of 2 seeds diverged");
+  CHECK_FALSE(judgement.same_point[1].difference);
+}
+
+TEST_CASE("An arm that diverges everywhere has diverged", "[lab][verdict][torch]") {
+  const Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {kDivergedLoss, kDivergedLoss}}}}});
+  CHECK(made.judgement().best_against_best.at(0).verdict == Verdict::kDiverged);
+}
+
+TEST_CASE("What did not see the same is not comparable, and says why", "[lab][verdict][torch]") {
+  Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
+  const auto reason = [&] {
+    const auto one = made.judgement().best_against_best.at(0);
+    CHECK(one.verdict == Verdict::kNotComparable);
+    return one.reason;
+  };
+  made.outcomes[3].record.tokens = 320;
+  CHECK(reason() == "it trained on 320 tokens and the base on 640");
+  made.outcomes[2].record.validation_hash = "other";
+  CHECK(reason() == "its validation windows are not the base's");
+  made.outcomes[2].record.data_hash = "other";
+  CHECK(reason() == "its data is not the base's");
+  made.outcomes[0].record.status = RunStatus::kFailed;
+  CHECK(reason() == "of the base, 1 of 2 seeds is not finished");
+  made.outcomes[3].record.status = RunStatus::kRunning;
+  CHECK(reason() == "1 of 2 seeds is not finished");
+}
+
+TEST_CASE("One seed shows no difference, and equal losses are suspicious", "[lab][verdict][torch]") {
+  const Made single({{"base", {{"1e-3", {1.0}}}}, {"arm", {{"1e-3", {0.1}}}}});
+  CHECK(single.judgement().best_against_best.at(0).verdict == Verdict::kNoDifferenceShown);
+  CHECK_THAT(single.judgement().sentences[0], ContainsSubstring("one seed cannot tell a difference from noise"));
+  const Made equal({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {1.0, 1.1}}}}});
+  CHECK(equal.judgement().best_against_best.at(0).verdict == Verdict::kNoDifferenceShown);
+  CHECK_THAT(equal.judgement().sentences[0], ContainsSubstring("may not act at all"));
+}
+
+TEST_CASE("Without an arm that is the base nothing is judged", "[lab][verdict][torch]") {
+  Made made({{"a", {{"1e-3", {1.0}}}}});
+  made.study.runs[0].differences.push_back({"model.width", "16", "32"});
+  CHECK(made.judgement().best_against_best.empty());
+  CHECK_THAT(made.judgement().sentences.at(0), StartsWith("No arm is the base itself"));
+}
+
+TEST_CASE("Sensitivity to the rate counts a diverged point with the start's loss", "[lab][verdict][torch]") {
+  const Made made({{"base", {{"1e-3", {1.0, 1.0}}, {"1e-2", {2.0, 2.0}}}},
+                   {"arm", {{"1e-3", {1.0, 1.0}}, {"1e-2", {1.0, kDivergedLoss}}}}});
+  const auto sensitivity = made.judgement().sensitivity;
+  REQUIRE(sensitivity.size() == 2);
+  CHECK(sensitivity[0].nats == Approx(0.5));
+  CHECK(sensitivity[1].nats == Approx((1.0 + 5.0) / 2 - 1));
+}
+
+TEST_CASE("A study that has not begun is judged without a number", "[lab][verdict][torch]") {
+  Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
+  for (auto& outcome : made.outcomes) outcome.record = {};
+  const auto judgement = made.judgement();
+  CHECK(judgement.best_against_best.at(0).verdict == Verdict::kNotComparable);
+  CHECK(judgement.noise.base.count == 0);
+  CHECK(judgement.sensitivity.empty());
+}
+
+}  // namespace blockzoo
