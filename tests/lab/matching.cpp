@@ -191,6 +191,11 @@ match: {by: parameters}
   CHECK_THAT(
       refusal("base: {}\narms:\n  deep: {model: {layers: 8}}\nmatch: {by: flops, using: attention.window}\n"),
       ContainsSubstring("s.yaml:3: arms.deep") && ContainsSubstring("at every value of model.block.attention.window"));
+  CHECK_THAT(
+      refusal("base: {}\narms:\n  b: {model: {block: {layout: {kind: double_norm}}}}\nmatch: {by: parameters, using: "
+              "attention.window}\n"),  // within the tolerance, but not by the key
+      ContainsSubstring("s.yaml:3: arms.b: cannot be matched by parameters") &&
+          ContainsSubstring("at every value of model.block.attention.window"));
 }
 
 TEST_CASE("Mistakes in match name the line and what is allowed", "[lab][matching][error][torch]") {
