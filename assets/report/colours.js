@@ -28,9 +28,13 @@ function colourOfArm(arm) {
   return chosen[index] ?? hexOfHsl((index * 137.5) % 360, 0.6, isDark() ? 0.68 : 0.42);
 }
 
+const dashOfPoint = (row) => kDashes[points.indexOf(pointLabel(row.sweep)) % kDashes.length];
+
 /** From blue at the bottom of the model to red at its top. */
-const colourOfDepth = (index, count) => hexOfHsl(220 - (220 * index) / Math.max(1, count - 1), 0.7, isDark() ? 0.65 : 0.42);
+const colourOfDepth = (index, count) =>
+    hexOfHsl(220 - (220 * index) / Math.max(1, count - 1), 0.7, isDark() ? 0.65 : 0.42);
 
 function pageColours() {
-  return isDark() ? {text: '#d5dae1', faint: '#333b47', line: '#7a8594'} : {text: '#333a44', faint: '#e3e7ec', line: '#7a8594'};
+  return isDark() ? {text: '#d5dae1', faint: '#333b47', line: '#7a8594'} :
+                    {text: '#333a44', faint: '#e3e7ec', line: '#7a8594'};
 }

@@ -7,7 +7,13 @@ const kAxes = {
   seconds: 'seconds of training',
 };
 
-const curveView = {what: 'training', x: 'steps', smooth: '1', logX: false, logY: false};
+const curveView = {
+  what: 'training',
+  x: 'steps',
+  smooth: '1',
+  logX: false,
+  logY: false
+};
 let curveChart;
 
 /** Running mean of the last `count` known values; null stays null. */
@@ -49,7 +55,8 @@ function xOf(track, x, at) {
     const known = track.seconds.map((seconds) => seconds[i]).filter((value) => value !== null);
     return known.length ? mean(known) : null;
   });
-  for (let i = 1; i < times.length; ++i) if (times[i] !== null) times[i] = Math.max(times[i], times[i - 1] ?? 0);
+  for (let i = 1; i < times.length; ++i)
+    if (times[i] !== null) times[i] = Math.max(times[i], times[i - 1] ?? 0);
   return times;
 }
 
@@ -60,8 +67,15 @@ function seriesOf(row, track, seeds, x) {
   const usable = xs.map((value, i) => [value, i]).filter(([value]) => value !== null).map(([, i]) => i);
   const pick = (list) => usable.map((i) => list[i]);
   return {
-    label: rowLabel(row), colour: colourOfArm(row.arm), dash: legend.dashOf(row), seeds: row.seeds, x: pick(xs),
-    low: pick(bands.low), middle: pick(bands.middle), high: pick(bands.high), counts: pick(bands.counts),
+    label: rowLabel(row),
+    colour: colourOfArm(row.arm),
+    dash: legend.dashOf(row),
+    seeds: row.seeds,
+    x: pick(xs),
+    low: pick(bands.low),
+    middle: pick(bands.middle),
+    high: pick(bands.high),
+    counts: pick(bands.counts),
   };
 }
 
@@ -71,7 +85,10 @@ function drawCurves() {
     return seriesOf(row, track, track.loss.map((seed) => smoothed(seed, Number(curveView.smooth))), curveView.x);
   });
   curveChart.draw(series, {
-    xLabel: kAxes[curveView.x], yLabel: `${curveView.what} loss, nats per token`, logX: curveView.logX, logY: curveView.logY,
+    xLabel: kAxes[curveView.x],
+    yLabel: `${curveView.what} loss, nats per token`,
+    logX: curveView.logX,
+    logY: curveView.logY,
   });
 }
 
@@ -94,10 +111,9 @@ function startsOnLogAxis() {
 function thinningNote() {
   const most = Math.max(0, ...study.rows.map((row) => row.curves.logged));
   const drawn = Math.max(0, ...study.rows.map((row) => row.curves.training.steps.length));
-  const thinned = most > drawn
-    ? ` Of ${whole(most)} logged steps up to ${drawn} are drawn: the first, the last, and in each stretch between where loss and gradient norm are lowest and highest.`
-    : '';
-  return `Lines are means over the seeds, bands go from the lowest to the highest seed. Training loss is that of the batch before its update; a diverged seed ends where it diverged. Smoothing averages the points that are drawn.${thinned} Drag to zoom, double-click to see all; on a phone, two fingers.`;
+  if (most <= drawn) return '';
+  return `Of ${whole(most)} logged steps up to ${drawn} are drawn: the first, the last, and in each stretch between ` +
+      'them those at which loss and gradient norm are lowest and highest.';
 }
 
 function startCurves() {
@@ -107,13 +123,16 @@ function startCurves() {
     curveView[key] = value;
     drawCurves();
   };
-  byId('curve-controls').append(
-    choice('Loss:', [['training', 'training'], ['validation', 'validation']], curveView.what, set('what')),
-    choice('over', Object.entries(kAxes), curveView.x, set('x')),
-    choice('smoothed over', ['1', '5', '20', '50'].map((n) => [n, n === '1' ? 'nothing' : `${n} points`]), '1', set('smooth')),
-    tick('log x', curveView.logX, set('logX')),
-    tick('log y', curveView.logY, set('logY')),
-    element('button', {type: 'button', onclick: () => curveChart.resetZoom()}, 'whole range'),
-  );
-  byId('curve-note').textContent = thinningNote();
+  byId('curve-controls')
+      .append(
+          choice('Loss:', [['training', 'training'], ['validation', 'validation']], curveView.what, set('what')),
+          choice('over', Object.entries(kAxes), curveView.x, set('x')),
+          choice(
+              'smoothed over', ['1', '5', '20', '50'].map((n) => [n, n === '1' ? 'nothing' : `${n} points`]), '1',
+              set('smooth')),
+          tick('log x', curveView.logX, set('logX')),
+          tick('log y', curveView.logY, set('logY')),
+          element('button', {type: 'button', onclick: () => curveChart.resetZoom()}, 'whole range'),
+      );
+  byId('thinning').textContent = thinningNote();
 }

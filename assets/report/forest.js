@@ -1,8 +1,10 @@
 'use strict';
 // Paired differences to the base: a forest plot, and the same as a table.
 
+const kAtBest = 'each at its best';
 const comparisons = [
-  ...study.judgement.best_against_best.map((one) => ({...one, kind: study.swept.length ? 'each at its best' : 'arm against base'})),
+  ...study.judgement.best_against_best.map(
+      (one) => ({...one, kind: study.swept.length ? kAtBest : 'arm against base'})),
   ...study.judgement.same_point.map((one) => ({...one, kind: 'same setting'})),
 ];
 
@@ -36,8 +38,23 @@ const whiskers = {
   },
 };
 
-const hasInterval = (one) =>
-  one.difference && isKnown(one.difference.mean) && one.difference.interval?.every(isKnown);
+const hasInterval = (one) => one.difference && isKnown(one.difference.mean) && one.difference.interval?.every(isKnown);
+
+const interval = (ends) => (ends ? `${signed(ends[0])} to ${signed(ends[1])}` : '–');
+
+function forestTip({raw: {one}}) {
+  const {mean: middle, interval: ends, adjusted_p: p} = one.difference;
+  return [
+    `${atPoint(one.arm, one.sweep)} − ${atPoint(study.judgement.base, one.base_sweep)}`,
+    `${signed(middle)} (${interval(ends)}), p ${chance(p)}: ${one.verdict}`,
+  ];
+}
+
+/** The arm, and on a second line its point. */
+function forestLabel({arm, sweep, kind}) {
+  if (sweep.length === 0) return [arm];
+  return [arm, kind === kAtBest ? `${pointLabel(sweep)} (best)` : pointLabel(sweep)];
+}
 
 function drawForest() {
   const drawn = comparisons.filter((one) => hasInterval(one) && !legend.hidden.has(one.arm));
@@ -49,24 +66,35 @@ function drawForest() {
   const margin = (high - low || 1) * 0.06;
   drawOnCanvas('forest-chart', {
     type: 'scatter',
-    data: {datasets: [{
-      data: drawn.map((one, i) => ({x: one.difference.mean, y: i, one})),
-      pointStyle: 'rect', pointRadius: 6, pointHoverRadius: 7,
-      backgroundColor: drawn.map((one) => colourOfArm(one.arm)), borderColor: 'transparent',
-    }]},
+    data: {
+      datasets: [{
+        data: drawn.map((one, i) => ({x: one.difference.mean, y: i, one})),
+        pointStyle: 'rect',
+        pointRadius: 6,
+        pointHoverRadius: 7,
+        backgroundColor: drawn.map((one) => colourOfArm(one.arm)),
+        borderColor: 'transparent',
+      }]
+    },
     options: {
       scales: {
-        x: {suggestedMin: low - margin, suggestedMax: high + margin, title: axisTitle('arm − base, nats per token: left of zero is better')},
+        x: {
+          suggestedMin: low - margin,
+          suggestedMax: high + margin,
+          title: axisTitle('arm − base, nats per token: left of zero is better')
+        },
         y: {
-          min: -0.6, max: drawn.length - 0.4, reverse: true, grid: {display: false},
-          afterBuildTicks: (axis) => { axis.ticks = drawn.map((_, value) => ({value})); },
-          ticks: {autoSkip: false, callback: (i) => [drawn[i].arm, [pointLabel(drawn[i].sweep), drawn[i].kind === 'each at its best' ? '(best)' : ''].join(' ').trim()].filter(Boolean)},
+          min: -0.6,
+          max: drawn.length - 0.4,
+          reverse: true,
+          grid: {display: false},
+          afterBuildTicks: (axis) => {
+            axis.ticks = drawn.map((_, value) => ({value}));
+          },
+          ticks: {autoSkip: false, callback: (i) => forestLabel(drawn[i])},
         },
       },
-      plugins: {tooltip: {callbacks: {label: ({raw: {one}}) => [
-        `${atPoint(one.arm, one.sweep)} − ${atPoint(study.judgement.base, one.base_sweep)}`,
-        `${signed(one.difference.mean)} (${signed(one.difference.interval[0])} to ${signed(one.difference.interval[1])}), p ${chance(one.difference.adjusted_p)}: ${one.verdict}`,
-      ]}}},
+      plugins: {tooltip: {callbacks: {label: forestTip}}},
     },
     plugins: [whiskers],
   });
@@ -74,31 +102,44 @@ function drawForest() {
 
 function forestLine(one) {
   const {difference} = one;
-  const interval = (ends) => (ends ? `${signed(ends[0])} to ${signed(ends[1])}` : '–');
   return [
-    cell(atPoint(one.arm, one.sweep), {head: true}), cell(atPoint(study.judgement.base, one.base_sweep)), cell(one.kind),
+    cell(atPoint(one.arm, one.sweep), {head: true}),
+    cell(atPoint(study.judgement.base, one.base_sweep)),
+    cell(one.kind),
     numberCell(difference?.pairs ?? null, difference ? String(difference.pairs) : '–'),
     numberCell(difference?.mean ?? null, signed(difference?.mean)),
-    cell(interval(difference?.interval)), cell(interval(one.windows)),
+    cell(interval(difference?.interval)),
+    cell(interval(one.windows)),
     numberCell(difference?.p ?? null, chance(difference?.p)),
     numberCell(difference?.adjusted_p ?? null, chance(difference?.adjusted_p)),
     cell(one.reason ? `${one.verdict}: ${one.reason}` : one.verdict, {words: Boolean(one.reason)}),
   ];
 }
 
+function noiseNote() {
+  const {base, smallest_difference: smallest} = study.judgement.noise;
+  const spread = base.sd === null ?
+      '' :
+      `The base’s own losses have a standard deviation of ${fixed(base.sd)} over ${base.count} seeds.`;
+  const power = smallest === null ?
+      '' :
+      `With so many seeds, a true difference of ${fixed(smallest)} would be shown four times in five.`;
+  return `${spread} ${power}`;
+}
+
 function drawForestTable() {
-  if (comparisons.length === 0) {
-    byId('forest-note').textContent = study.judgement.base
-      ? 'There is no other arm to compare with the base.'
-      : 'No arm is the base itself, so there is nothing to take differences to.';
-    return;
-  }
-  const {noise} = study.judgement;
-  byId('forest-note').textContent =
-    'Each difference is of the validation losses after the last step, arm − base, paired by seed. The line is its 95 % interval by Student’s t. p is for no difference; after Holm’s correction for the arms judged together it decides the word. A comparison without two pairs of finished seeds is in the table only.' +
-    (noise.base.sd !== null ? ` The base’s own losses have a standard deviation of ${fixed(noise.base.sd)} over ${noise.base.count} seeds.` : '') +
-    (noise.smallest_difference !== null ? ` With so many seeds, a true difference of ${fixed(noise.smallest_difference)} would be shown four times in five.` : '');
-  const head = ['Arm', 'Base', 'Compared', 'Pairs', 'Difference', '95 % (seeds)', '95 % (windows)', 'p', 'p, Holm', 'Verdict']
-    .map((text) => ({text}));
-  byId('forest-table').append(sortableTable('Differences of validation loss to the base, nats per token', head, comparisons.map(forestLine)));
+  const nothing = comparisons.length === 0;
+  byId('forest-note').hidden = nothing;
+  byId('forest-nothing').hidden = !nothing;
+  byId('forest-nothing').textContent = study.judgement.base ?
+      'There is no other arm to compare with the base.' :
+      'No arm is the base itself, so there is nothing to take differences to.';
+  if (nothing) return;
+  byId('forest-noise').textContent = noiseNote();
+  const head = [
+    'Arm', 'Base', 'Compared', 'Pairs', 'Difference', '95 % (seeds)', '95 % (windows)', 'p', 'p, Holm', 'Verdict'
+  ].map((text) => ({text}));
+  byId('forest-table')
+      .append(sortableTable(
+          'Differences of validation loss to the base, nats per token', head, comparisons.map(forestLine)));
 }

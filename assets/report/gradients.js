@@ -28,7 +28,9 @@ function firstNormLines(layers) {
     for (const [norms, row] of distinct) {
       const data = JSON.parse(norms);
       if (data.every((value) => value === null)) continue;
-      lines.push({label: distinct.size === 1 ? name : rowLabel(row), data, colour: colourOfArm(name), dash: distinct.size === 1 ? null : kDashes[points.indexOf(pointLabel(row.sweep)) % kDashes.length]});
+      const alone = distinct.size === 1;
+      const dash = alone ? null : dashOfPoint(row);
+      lines.push({label: alone ? name : rowLabel(row), data, colour: colourOfArm(name), dash});
     }
   }
   return lines;
@@ -38,22 +40,32 @@ function drawFirstNorms() {
   const layers = sortedLayers(study.runs.flatMap((run) => Object.keys(run.first_gradient_norms ?? {})));
   const lines = firstNormLines(layers);
   byId('first-norm-chart').parentElement.hidden = lines.length === 0;
-  byId('first-norm-note').textContent = layers.length
-    ? 'Norm of the gradient of the first batch, all parameters of a layer together, mean over the seeds. A norm that falls or grows by decades from layer to layer makes training hard.'
-    : 'No run has recorded it yet.';
+  byId('first-norm-note').hidden = layers.length === 0;
+  byId('first-norm-nothing').hidden = layers.length > 0;
   if (lines.length === 0) return;
   drawOnCanvas('first-norm-chart', {
     type: 'line',
     data: {
       labels: layers,
-      datasets: lines.map(({label, data, colour, dash}) =>
-        ({label, data, borderColor: colour, backgroundColor: colour, borderDash: dash ?? [], borderWidth: 2, pointRadius: 3})),
+      datasets: lines.map(({label, data, colour, dash}) => ({
+                            label,
+                            data,
+                            borderColor: colour,
+                            backgroundColor: colour,
+                            borderDash: dash ?? [],
+                            borderWidth: 2,
+                            pointRadius: 3
+                          })),
     },
     options: {
       interaction: {mode: 'index', intersect: false},
       scales: {
         x: {ticks: {maxRotation: 60}},
-        y: {type: 'logarithmic', title: axisTitle('gradient norm'), ticks: {callback: (value) => (/^[125]e/.test(value.toExponential()) ? brief(value) : null)}},
+        y: {
+          type: 'logarithmic',
+          title: axisTitle('gradient norm'),
+          ticks: {callback: (value) => (/^[125]e/.test(value.toExponential()) ? brief(value) : null)}
+        },
       },
       plugins: {tooltip: {callbacks: {label: ({dataset, raw}) => `${dataset.label}: ${brief(raw)}`}}},
     },
@@ -61,7 +73,12 @@ function drawFirstNorms() {
 }
 
 const kAllLayers = 'together';
-const normView = {what: kAllLayers, x: 'steps', logX: false, logY: true};
+const normView = {
+  what: kAllLayers,
+  x: 'steps',
+  logX: false,
+  logY: true
+};
 let normChart;
 
 function layerSeries(row) {
@@ -70,31 +87,38 @@ function layerSeries(row) {
   return names.map((name, i) => {
     const at = layers[name].flatMap((value, j) => (value === null ? [] : [j]));
     const norms = at.map((j) => layers[name][j]);
-    return {label: name, colour: colourOfDepth(i, names.length), dash: null, x: xOf(training, normView.x, at), low: norms, middle: norms, high: norms, counts: null};
+    const colour = colourOfDepth(i, names.length);
+    const x = xOf(training, normView.x, at);
+    return {label: name, colour, dash: null, x, low: norms, middle: norms, high: norms, counts: null};
   });
 }
 
 function drawNorms() {
   const row = study.rows.find((one) => rowLabel(one) === normView.what);
-  const series = row
-    ? layerSeries(row)
-    : legend.shownRows().map((one) => seriesOf(one, one.curves.training, one.curves.training.gradient_norm, normView.x));
-  normChart.draw(series, {xLabel: kAxes[normView.x], yLabel: 'gradient norm', logX: normView.logX, logY: normView.logY});
+  const series = row ? layerSeries(row) :
+                       legend.shownRows().map(
+                           (one) => seriesOf(one, one.curves.training, one.curves.training.gradient_norm, normView.x));
+  normChart.draw(
+      series, {xLabel: kAxes[normView.x], yLabel: 'gradient norm', logX: normView.logX, logY: normView.logY});
 }
 
 function startNorms() {
   normChart = new LineChart(byId('norm-chart'), byId('norm-values'));
   const withLayers = study.rows.filter((row) => Object.keys(row.curves.layers).length);
+  const each = withLayers.map((row) => [rowLabel(row), `each, ${rowLabel(row)}`]);
+  const choices = [[kAllLayers, 'all together, every arm'], ...each];
   const set = (key) => (value) => {
     normView[key] = value;
     drawNorms();
   };
-  byId('norm-controls').append(
-    choice('Layers:', [[kAllLayers, 'all together, every arm'], ...withLayers.map((row) => [rowLabel(row), `each, ${rowLabel(row)}`])], kAllLayers, set('what')),
-    choice('over', Object.entries(kAxes), normView.x, set('x')),
-    tick('log x', normView.logX, set('logX')),
-    tick('log y', normView.logY, set('logY')),
-    element('button', {type: 'button', onclick: () => normChart.resetZoom()}, 'whole range'),
-  );
-  byId('norm-note').textContent = 'Norm before clipping.' + (withLayers.length ? ' Layers are means over the seeds.' : ' These runs recorded it by layer only before the first update.');
+  byId('norm-controls')
+      .append(
+          choice('Layers:', choices, kAllLayers, set('what')),
+          choice('over', Object.entries(kAxes), normView.x, set('x')),
+          tick('log x', normView.logX, set('logX')),
+          tick('log y', normView.logY, set('logY')),
+          element('button', {type: 'button', onclick: () => normChart.resetZoom()}, 'whole range'),
+      );
+  byId('norm-note').textContent = withLayers.length ? 'Layers are means over the seeds.' :
+                                                      'These runs recorded it by layer only before the first update.';
 }

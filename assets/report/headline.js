@@ -14,7 +14,7 @@ function answer() {
     'worse': (names) => `${listed(names)} ${is(names)} worse`,
     'no difference shown': (names) => `no difference is shown for ${listed(names)}`,
     'diverged': (names) => `${listed(names)} diverged`,
-    'not comparable': (names) => `${listed(names)} cannot be compared yet`,
+    'not comparable': (names) => `${listed(names)} cannot be compared`,
   };
   const parts = Object.entries(words).flatMap(([word, say]) => {
     const names = arms.filter(({verdict}) => verdict === word).map(({arm}) => arm);
@@ -44,9 +44,9 @@ function drawHeadline() {
   const items = said.map((sentence) => element('li', {}, sentence));
   byId('verdict').replaceChildren(...items.slice(0, kSentencesAtOnce));
   if (items.length > kSentencesAtOnce) {
-    byId('verdict').after(element('details', {class: 'more'},
-      element('summary', {}, `${items.length - kSentencesAtOnce} more sentences`),
-      element('ul', {}, ...items.slice(kSentencesAtOnce))));
+    byId('verdict').after(element(
+        'details', {class: 'more'}, element('summary', {}, `${items.length - kSentencesAtOnce} more sentences`),
+        element('ul', {}, ...items.slice(kSentencesAtOnce))));
   }
   byId('progress').textContent = progressText();
 }

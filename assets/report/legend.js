@@ -21,7 +21,7 @@ const legend = {
   },
   /** Points of the sweep differ by their dashes, where more than one of an arm is shown. */
   dashOf(row) {
-    return this.point === kAll ? kDashes[points.indexOf(pointLabel(row.sweep)) % kDashes.length] : null;
+    return this.point === kAll ? dashOfPoint(row) : null;
   },
   tell() {
     for (const listener of this.listeners) listener();
@@ -33,14 +33,20 @@ const legend = {
       this.draw();
       this.tell();
     };
-    const arms = study.arms.map(({name}) =>
-      element('button', {
-        type: 'button', class: 'arm', 'data-arm': name, 'aria-pressed': String(!this.hidden.has(name)),
-        title: 'Show or hide this arm in every chart', onclick: () => toggle(name),
-      }, swatch(colourOfArm(name)), name));
+    const arms = study.arms.map(
+        ({name}) => element(
+            'button', {
+              type: 'button',
+              class: 'arm',
+              'data-arm': name,
+              'aria-pressed': String(!this.hidden.has(name)),
+              title: 'Show or hide this arm in every chart',
+              onclick: () => toggle(name),
+            },
+            swatch(colourOfArm(name)), name));
     const frame = byId('legend');
     const focused = document.activeElement?.dataset?.arm;
-    frame.replaceChildren(...arms);
+    frame.replaceChildren();
     if (points.length > 1) {
       const choices = [[kBest, 'each arm at its best'], [kAll, 'all'], ...points.map((label) => [label, label])];
       frame.append(choice('Swept values:', choices, this.point, (value) => {
@@ -48,6 +54,7 @@ const legend = {
         this.tell();
       }));
     }
+    frame.append(...arms);
     if (focused) frame.querySelector(`[data-arm="${CSS.escape(focused)}"]`)?.focus();
   },
 };

@@ -1,7 +1,9 @@
 'use strict';
 // Lines with bands over x, drawn by dygraphs: zoom, log axes, and the values of every line under the pointer.
 
-const ownTouch = {active: false};
+const ownTouch = {
+  active: false
+};
 /** One finger scrolls the page, as everywhere; two fingers zoom and pan. */
 function touchModel() {
   const model = Dygraph.defaultInteractionModel;
@@ -26,15 +28,16 @@ function nearest(xs, x) {
   let high = xs.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (xs[middle] < x) low = middle + 1;
-    else high = middle;
+    if (xs[middle] < x)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low > 0 && x - xs[low - 1] < xs[low] - x ? low - 1 : low;
 }
 
 /**
- * `series` are {label, colour, dash, x, low, middle, high, counts, seeds} with lists of equal length and rising x;
- * null where there is no value.
+ * `series` are {label, colour, dash, x, low, middle, high, counts, seeds} with lists of equal length and rising x.
  */
 class LineChart {
   constructor(frame, values) {
@@ -101,15 +104,14 @@ class LineChart {
     this.graph?.resetZoom();
   }
 
-  /** One line for each x that any series has. NaN breaks a line, null does not. */
+  /** One line for each x that any series has; null for those that have no value there, which does not break them. */
   table() {
     const xs = [...new Set(this.series.flatMap(({x}) => x))].sort((a, b) => a - b);
     const lineOf = new Map(xs.map((x, i) => [x, i]));
     const table = xs.map((x) => [x, ...new Array(this.series.length).fill(null)]);
     this.series.forEach(({x, low, middle, high}, s) => {
       x.forEach((at, i) => {
-        table[lineOf.get(at)][s + 1] =
-          middle[i] === null ? [Number.NaN, Number.NaN, Number.NaN] : [low[i], middle[i], high[i]];
+        table[lineOf.get(at)][s + 1] = [low[i], middle[i], high[i]];
       });
     });
     return table;
@@ -118,19 +120,26 @@ class LineChart {
   /** Each line's values nearest to x, or its last ones. */
   showValues(x) {
     const lines = this.series.map((one) => {
-      let at = one.x.length - 1;
-      if (x !== null) at = nearest(one.x, x);
-      else while (at > 0 && one.middle[at] === null) --at;
+      const at = x === null ? one.x.length - 1 : nearest(one.x, x);
       const band = one.counts && one.counts[at] > 1 ? `${brief(one.low[at])} to ${brief(one.high[at])}` : '';
       const seeds = one.counts ? `${one.counts[at]} of ${one.seeds} seed${one.seeds === 1 ? '' : 's'}` : '';
-      return element('tr', {}, element('th', {scope: 'row'}, swatch(one.colour, Boolean(one.dash)), one.label),
-        element('td', {class: 'number roomy'}, brief(one.x[at])), element('td', {class: 'number'}, brief(one.middle[at])),
-        element('td', {class: 'number'}, band), element('td', {class: 'roomy'}, seeds));
+      return element(
+          'tr', {}, element('th', {scope: 'row'}, swatch(one.colour, Boolean(one.dash)), one.label),
+          element('td', {class: 'number roomy'}, brief(one.x[at])),
+          element('td', {class: 'number'}, brief(one.middle[at])), element('td', {class: 'number'}, band),
+          element('td', {class: 'roomy'}, seeds));
     });
-    const heads = [['', ''], [this.xLabel, 'number roomy'], [x === null ? 'last value' : 'value', 'number'], ['seeds’ range', 'number'], ['', 'roomy']];
+    const heads = [
+      ['', ''], [this.xLabel, 'number roomy'], [x === null ? 'last value' : 'value', 'number'],
+      ['seeds’ range', 'number'], ['', 'roomy']
+    ];
     const head = heads.map(([text, kind]) => element('th', {scope: 'col', class: kind}, text));
-    this.values.replaceChildren(element('table', {},
-      element('caption', {}, x === null ? 'Point at the chart for its values; here are the last ones.' : `At ${this.xLabel} ${brief(x)}`),
-      element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines)));
+    this.values.replaceChildren(element(
+        'table', {},
+        element(
+            'caption', {},
+            x === null ? 'Point at the chart for its values; here are the last ones.' :
+                         `At ${this.xLabel} ${brief(x)}`),
+        element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines)));
   }
 }

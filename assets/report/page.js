@@ -10,8 +10,10 @@ function drawCharts() {
 /** One after the other, with the page usable in between. */
 function drawOneByOne([first, ...rest]) {
   first();
-  if (rest.length) setTimeout(() => drawOneByOne(rest));
-  else document.documentElement.dataset.drawn = Math.round(performance.now());
+  if (rest.length)
+    setTimeout(() => drawOneByOne(rest));
+  else
+    document.documentElement.dataset.drawn = Math.round(performance.now());
 }
 
 function drawAgain() {

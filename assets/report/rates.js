@@ -31,7 +31,8 @@ function rateLines(rateIndex) {
   const lines = new Map();
   for (const row of study.rows) {
     if (legend.hidden.has(row.arm)) continue;
-    const rest = row.sweep.map((value, i) => (i === rateIndex ? '' : `${lastPart(study.swept[i])} ${value}`)).filter(Boolean);
+    const rest =
+        row.sweep.map((value, i) => (i === rateIndex ? '' : `${lastPart(study.swept[i])} ${value}`)).filter(Boolean);
     const label = [row.arm, ...rest].join(', ');
     if (!lines.has(label)) lines.set(label, {label, arm: row.arm, rest: rest.join(), rows: []});
     lines.get(label).rows.push(row);
@@ -45,49 +46,121 @@ function rateDatasets(lines, rateIndex) {
     const colour = colourOfArm(arm);
     const complete = rows.filter((row) => row.loss_nats.mean !== null);
     const means = complete.map((row) => ({x: Number(row.sweep[rateIndex]), y: row.loss_nats.mean, row}));
-    const seeds = complete.flatMap((row) => runsOf(row)
-      .filter((run) => run.status === 'finished' && isKnown(run.loss_nats))
-      .map((run) => ({x: Number(row.sweep[rateIndex]), y: run.loss_nats, run})));
+    const seeds = complete.flatMap(
+        (row) => runsOf(row)
+                     .filter((run) => run.status === 'finished' && isKnown(run.loss_nats))
+                     .map((run) => ({x: Number(row.sweep[rateIndex]), y: run.loss_nats, run})));
     const dash = kDashes[rests.indexOf(rest) % kDashes.length] ?? [];
     return [
-      {label, data: means.sort((a, b) => a.x - b.x), borderColor: colour, backgroundColor: colour, borderDash: dash, borderWidth: 2, pointRadius: 4},
-      {label, data: seeds, borderColor: colour, backgroundColor: 'transparent', showLine: false, pointRadius: 2.5, pointHoverRadius: 4},
+      {
+        label,
+        data: means.sort((a, b) => a.x - b.x),
+        borderColor: colour,
+        backgroundColor: colour,
+        borderDash: dash,
+        borderWidth: 2,
+        pointRadius: 4,
+      },
+      {
+        label,
+        data: seeds,
+        borderColor: colour,
+        backgroundColor: 'transparent',
+        showLine: false,
+        pointRadius: 2.5,
+        pointHoverRadius: 4,
+      },
     ];
   });
 }
 
+let divergedMarks = [];  // {rate, arm}
+
+/** A cross at the top for every arm and rate at which seeds diverged: they have no loss to draw. */
+const crosses = {
+  id: 'crosses',
+  afterDatasetsDraw({ctx, chartArea, scales: {x}}) {
+    const placed = new Map();
+    ctx.save();
+    ctx.lineWidth = 2;
+    for (const {rate, arm} of divergedMarks) {
+      const row = placed.get(rate) ?? 0;
+      placed.set(rate, row + 1);
+      const [left, top] = [x.getPixelForValue(rate), chartArea.top + 8 + 12 * row];
+      ctx.strokeStyle = colourOfArm(arm);
+      ctx.beginPath();
+      for (const [dx, dy] of [[4, 4], [4, -4]]) {
+        ctx.moveTo(left - dx, top - dy);
+        ctx.lineTo(left + dx, top + dy);
+      }
+      ctx.stroke();
+    }
+    ctx.restore();
+  },
+};
+
 function rateTip({raw, dataset}) {
   if (raw.run) return `${dataset.label}, seed ${raw.run.seed}: ${fixed(raw.y)}`;
   const {sd, count} = raw.row.loss_nats;
-  return `${dataset.label}: mean ${fixed(raw.y)}${sd === null ? '' : ` ± ${fixed(sd)}`} of ${count} seed${count === 1 ? '' : 's'}`;
+  return `${dataset.label}: mean ${fixed(raw.y)}${sd === null ? '' : ` ± ${fixed(sd)}`} of ${count} seed${
+      count === 1 ? '' : 's'}`;
 }
 
 function drawRates() {
   const rateIndex = study.swept.findIndex(isRate);
   if (rateIndex < 0) {
     byId('rates').querySelector('.chart').hidden = true;
+    byId('rate-legend').hidden = true;
     byId('rate-note').textContent = 'This study does not sweep the learning rate.';
     return;
   }
-  const rates = [...new Set(study.rows.map((row) => Number(row.sweep[rateIndex])))].sort((a, b) => a - b);
+  const lines = rateLines(rateIndex);
+  const rateOf = (row) => Number(row.sweep[rateIndex]);
+  const diverged = ({status}) => status === 'diverged';
+  const known =
+      lines.flatMap(({rows}) => rows).filter((row) => row.loss_nats.mean !== null || runsOf(row).some(diverged));
+  divergedMarks = known.filter((row) => runsOf(row).some(diverged)).map((row) => ({rate: rateOf(row), arm: row.arm}));
+  const rates = [...new Set(known.map(rateOf))].sort((a, b) => a - b);
+  const frame = byId('rates').querySelector('.chart');
+  frame.hidden = rates.length === 0;
+  if (rates.length) drawRateChart(lines, rates, rateIndex);
+  noteOnRates();
+}
+
+function drawRateChart(lines, rates, rateIndex) {
+  const margin = Math.max(1.2, (rates.at(-1) / rates[0]) ** 0.03);
   drawOnCanvas('rate-chart', {
     type: 'line',
-    data: {datasets: rateDatasets(rateLines(rateIndex), rateIndex)},
+    data: {datasets: rateDatasets(lines, rateIndex)},
     options: {
       scales: {
         x: {
-          type: 'logarithmic', title: axisTitle(study.swept[rateIndex]), ticks: {callback: (value) => brief(value)},
-          afterBuildTicks: (axis) => { axis.ticks = rates.map((value) => ({value})); },
+          type: 'logarithmic',
+          min: rates[0] / margin,
+          max: rates.at(-1) * margin,
+          title: axisTitle(study.swept[rateIndex]),
+          ticks: {callback: (value) => brief(value)},
+          afterBuildTicks: (axis) => {
+            axis.ticks = rates.map((value) => ({value}));
+          },
         },
         y: {title: axisTitle('validation loss, nats per token')},
       },
       plugins: {tooltip: {callbacks: {title: (items) => `rate ${items[0].raw.x}`, label: rateTip}}},
     },
+    plugins: [crosses],
   });
+}
+
+function noteOnRates() {
   const incomplete = study.rows.filter((row) => !isComplete(row));
   const sensitivities = Object.entries(study.judgement.sensitivity).map(([arm, nats]) => `${arm} ${fixed(nats)}`);
-  byId('rate-note').textContent =
-    'Filled points are means over the seeds that finished, open ones are the seeds; the loss is that after the last step.' +
-    (incomplete.length ? ` Not every seed finished at: ${incomplete.map((row) => `${rowLabel(row)} (${row.status})`).join('; ')}.` : '') +
-    (sensitivities.length ? ` Sensitivity to the rate, nats per token (see Results): ${sensitivities.join(', ')}.` : '');
+  const notes = [];
+  if (divergedMarks.length) notes.push('A cross at the top: seeds of that arm diverged at that rate.');
+  if (incomplete.length)
+    notes.push(
+        `Not every seed finished at: ${incomplete.map((row) => `${rowLabel(row)} (${row.status})`).join('; ')}.`);
+  if (sensitivities.length)
+    notes.push(`Sensitivity to the rate, nats per token (see Results): ${sensitivities.join(', ')}.`);
+  byId('rate-note').textContent = notes.join(' ');
 }

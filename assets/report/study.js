@@ -21,8 +21,8 @@ const isComplete = (row) => row.finished === row.seeds && row.loss_nats.mean !==
 
 /** The point at which every seed of the arm finished with the lowest mean loss; undefined when there is none. */
 const bestRow = (arm) =>
-  study.rows.filter((row) => row.arm === arm && isComplete(row))
-    .reduce((best, row) => (best && best.loss_nats.mean <= row.loss_nats.mean ? best : row), undefined);
+    study.rows.filter((row) => row.arm === arm && isComplete(row))
+        .reduce((best, row) => (best && best.loss_nats.mean <= row.loss_nats.mean ? best : row), undefined);
 
 const isKnown = (value) => typeof value === 'number' && Number.isFinite(value);
 
@@ -33,10 +33,14 @@ const fixed = (value, digits = 4) => (isKnown(value) ? value.toFixed(digits) : '
 const signed = (value, digits = 4) => (isKnown(value) && value >= 0 ? '+' : '') + fixed(value, digits);
 const whole = (value) => (isKnown(value) ? Math.round(value).toLocaleString('en') : '–');
 /** A probability. */
-const chance = (value) => (isKnown(value) && value < 1e-4 ? '< 0.0001' : isKnown(value) ? String(Number(value.toPrecision(2))) : '–');
+const chance = (value) =>
+    (isKnown(value) && value < 1e-4 ? '< 0.0001' :
+         isKnown(value)             ? String(Number(value.toPrecision(2))) :
+                                      '–');
 /** Four significant digits, with a power of ten where that is shorter. */
 const brief = (value) => {
   if (!isKnown(value)) return '–';
   const size = Math.abs(value);
-  return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  return size !== 0 && (size < 1e-3 || size >= 1e6) ? Number(value.toPrecision(3)).toExponential() :
+                                                      String(Number(value.toPrecision(4)));
 };
