@@ -49,4 +49,5 @@ function drawHeadline() {
         element('ul', {}, ...items.slice(kSentencesAtOnce))));
   }
   byId('progress').textContent = progressText();
+  byId('cautions').append(...study.fairness.filter(isCaution).map((sentence) => element('li', {}, sentence)));
 }

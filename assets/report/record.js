@@ -25,8 +25,8 @@ const distinct = (values) => [...new Set(values.filter(Boolean))];
 
 function drawHashes() {
   byId('fairness')
-      .append(...study.fairness.map(
-          (sentence) => element('li', {class: sentence.startsWith('NOT') ? 'unfair' : null}, sentence)));
+      .append(
+          ...study.fairness.map((sentence) => element('li', {class: isCaution(sentence) ? 'unfair' : null}, sentence)));
   const seeds = [...new Set(study.runs.map(({seed}) => seed))];
   const shown = (hashes) => (hashes.length ? hashes.join(', ') : '–');
   const lines = seeds.map((seed) => {

@@ -26,6 +26,9 @@ const bestRow = (arm) =>
 
 const isKnown = (value) => typeof value === 'number' && Number.isFinite(value);
 
+/** A sentence on fairness that asks for caution. */
+const isCaution = (sentence) => /^(NOT|ALARM)/.test(sentence);
+
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Missing values are a dash. */
