@@ -92,22 +92,49 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
 }
 
 std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes) {
-  auto text = csv_row({"folder", "arm", "seed", "identity", "status", "step", "tokens", "loss_nats", "best_loss_nats",
-                       "best_step", "first_loss_nats", "parameters", "parameters_without_embeddings",
-                       "training_flops", "match_residue", "train_s", "tokens_per_s", "data_hash",
-                       "batches_hash", "message"});
+  auto text = csv_row({"folder",
+                       "arm",
+                       "seed",
+                       "identity",
+                       "status",
+                       "step",
+                       "tokens",
+                       "loss_nats",
+                       "best_loss_nats",
+                       "best_step",
+                       "first_loss_nats",
+                       "parameters",
+                       "parameters_without_embeddings",
+                       "training_flops",
+                       "match_residue",
+                       "train_s",
+                       "tokens_per_s",
+                       "data_hash",
+                       "batches_hash",
+                       "message"});
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
     const auto& record = outcomes[i].record;
-    text +=
-        csv_row({run.folder.generic_string(), run.arm, std::to_string(run.seed), record.identity,
-                 std::string(name_of(record.status)), std::to_string(record.step), std::to_string(record.tokens),
-                 record.validation ? exact(record.validation->loss) : "",
-                 record.best_validation ? exact(record.best_validation->loss) : "", std::to_string(record.best_step),
-                 exact(record.first_loss), std::to_string(record.parameters),
-                 without_embeddings_cell({outcomes[i]}), training_flops_cell({outcomes[i]}), residue_cell(run),
-                 exact(record.train_s),
-                 exact(record.tokens_per_s()), record.data_hash, record.batches_hash, record.message});
+    text += csv_row({run.folder.generic_string(),
+                     run.arm,
+                     std::to_string(run.seed),
+                     record.identity,
+                     std::string(name_of(record.status)),
+                     std::to_string(record.step),
+                     std::to_string(record.tokens),
+                     record.validation ? exact(record.validation->loss) : "",
+                     record.best_validation ? exact(record.best_validation->loss) : "",
+                     std::to_string(record.best_step),
+                     exact(record.first_loss),
+                     std::to_string(record.parameters),
+                     without_embeddings_cell({outcomes[i]}),
+                     training_flops_cell({outcomes[i]}),
+                     residue_cell(run),
+                     exact(record.train_s),
+                     exact(record.tokens_per_s()),
+                     record.data_hash,
+                     record.batches_hash,
+                     record.message});
   }
   return text;
 }
@@ -252,6 +279,11 @@ std::vector<std::string> fairness(const Study& study, const std::vector<RunOutco
   sentences.push_back(parameters.size() == 1 ? fmt::format("same number of parameters, {}", *parameters.begin())
                                              : fmt::format("NOT the same number of parameters: {} to {}",
                                                            *parameters.begin(), *parameters.rbegin()));
+  std::map<std::string, int64_t> alarms;
+  for (const auto& outcome : outcomes) {
+    for (const auto& alarm : outcome.record.alarms) ++alarms[alarm];
+  }
+  for (const auto& [alarm, runs] : alarms) sentences.push_back(fmt::format("ALARM in {} runs: {}", runs, alarm));
   return sentences;
 }
 

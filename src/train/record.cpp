@@ -67,6 +67,7 @@ RunRecord record_from_json(const std::string& text) {
   RunRecord record;
   record.status = status_from(json.at("status"));
   record.message = json.at("message");
+  if (json.contains("alarms")) record.alarms = json.at("alarms").get<std::vector<std::string>>();
   record.identity = json.at("identity");
   record.seed = json.at("seed");
   record.step = json.at("step");
@@ -96,6 +97,7 @@ std::string to_json(const RunRecord& record) {
   Json json = {{"schema", RunRecord::kSchema},
                {"status", name_of(record.status)},
                {"message", record.message},
+               {"alarms", record.alarms},
                {"identity", record.identity},
                {"seed", record.seed},
                {"step", record.step},

@@ -15,6 +15,7 @@
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/flops.h"
 #include "blockzoo/train/stop.h"
+#include "train/alarms.h"
 
 namespace blockzoo {
 namespace {
@@ -65,6 +66,7 @@ class Run {
     above_start_ = state.at("above_start");
     metrics_.emplace(folder_ / "metrics.jsonl", state.at("metrics_bytes").get<uint64_t>());
     record_.started = before.started;
+    record_.alarms = before.alarms;
     record_.train_s = before.train_s;
     record_.first_loss = before.first_loss;
     record_.first_gradient_norms = before.first_gradient_norms;
@@ -81,6 +83,7 @@ class Run {
     write_file(folder_ / "config.yaml", write_yaml(to_document(config_)));
     metrics_.emplace(folder_ / "metrics.jsonl");
     record_.first_gradient_norms = session_.first_gradient_norms();
+    if (const auto alarm = overlap_alarm(session_); !alarm.empty()) raise(alarm);
     write_record();
   }
 
@@ -122,7 +125,10 @@ class Run {
     record_.train_s += seconds_since(start);
     ++timed_steps_;
     timed_s_ += seconds_since(start);
-    if (result.step == 1) record_.first_loss = result.loss;
+    if (result.step == 1) {
+      record_.first_loss = result.loss;
+      if (const auto alarm = start_alarm(result.loss, config_.model.vocabulary); !alarm.empty()) raise(alarm);
+    }
     const auto tokens = tokens_of(result.step);
     const bool last = result.step == config_.train.steps;
     if (result.step == 1 || last || !result.finite || due(config_.train.log_every, result.step))
@@ -131,6 +137,11 @@ class Run {
     progress_.step(result, static_cast<double>(tokens_of(1)) / per_step,
                    per_step * static_cast<double>(config_.train.steps - result.step));
     return !diverged(result);
+  }
+
+  void raise(const std::string& alarm) {
+    record_.alarms.push_back(alarm);
+    progress_.note("alarm: " + alarm);
   }
 
   bool diverged(const StepResult& result) {

@@ -93,6 +93,8 @@ TEST_CASE("Unequal data, order, tokens and parameters are each called out", "[la
   outcomes[1].record.tokens = 1;
   outcomes[1].record.validation_hash = "another";
   CHECK(starts() == "NNNNN");
+  outcomes[0].record.alarms = outcomes[1].record.alarms = {"the start is odd"};
+  CHECK(fairness(study, outcomes).back() == "ALARM in 2 runs: the start is odd");
 }
 
 TEST_CASE("The files hold every row, every run and the reasons of what did not finish", "[lab][report][torch]") {

@@ -30,7 +30,8 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
 /// The rows as an aligned table for a terminal.
 std::string terminal_table(const std::vector<SummaryRow>& rows);
 
-/// Whether all runs saw the same data: sentences, each starting with "same" or "NOT the same".
+/// Whether all runs saw the same data: sentences, each starting with "same" or "NOT the same", then the alarms of the
+/// runs, each starting with "ALARM".
 std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes);
 
 /// Writes report.md, results.csv (a line a row) and runs.csv (a line a run). Errors: std::system_error.

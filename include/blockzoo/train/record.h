@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "blockzoo/train/session.h"
 
@@ -35,7 +36,8 @@ struct RunRecord {
   static constexpr int64_t kSchema = 1;
 
   RunStatus status = RunStatus::kRunning;
-  std::string message;  // what went wrong, if anything
+  std::string message;              // what went wrong, if anything
+  std::vector<std::string> alarms;  // what makes the numbers doubtful, in sentences
   std::string identity;
   int64_t seed = 0;
   int64_t step = 0;   // updates done

@@ -48,6 +48,7 @@ class Session {
   c10::Device device() const { return device_; }
   int64_t steps_done() const { return step_; }
   void set_steps_done(int64_t step) { step_ = step; }
+  const ValidationWindows& validation_windows() const { return validation_; }
   uint64_t validation_hash() const { return validation_.hash(); }
   /// Sum of the batches' hashes since the session began or was put back.
   uint64_t batches_hash() const { return batches_hash_; }

@@ -1,0 +1,31 @@
+#include "train/alarms.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "blockzoo/data/overlap.h"
+
+namespace blockzoo {
+
+constexpr int64_t kShortest = 64;
+
+std::string overlap_alarm(const Session& session) {
+  if (session.config().model.context < kShortest) return "";
+  const auto found = windows_in_training_data(*session.corpus().train, session.validation_windows());
+  if (found == 0) return "";
+  return fmt::format(
+      "{} of {} validation windows stand in the training data, so the validation loss is partly a training loss", found,
+      session.validation_windows().size());
+}
+
+std::string start_alarm(double first_loss, int64_t vocabulary) {
+  constexpr double allowed = 0.25;
+  const double guessing = std::log(static_cast<double>(vocabulary));
+  if (!std::isfinite(first_loss) || std::abs(first_loss - guessing) <= allowed * guessing) return "";
+  return fmt::format("the first loss, {:.2f}, is far from ln({}) = {:.2f}, which guessing gives: {}", first_loss,
+                     vocabulary, guessing,
+                     first_loss > guessing ? "the start values are too large" : "the targets are known beforehand");
+}
+
+}  // namespace blockzoo
