@@ -38,7 +38,7 @@ std::string machine() {
   const auto cores = thread_count({});
   text += fmt::format("{}{} core{}", text.empty() ? "" : ", ", cores, cores == 1 ? "" : "s");
   if (const auto memory = value_of("/proc/meminfo", "MemTotal"); !memory.empty())
-    text += fmt::format(", {:.1f} GiB", std::stod(memory) / (1 << 20));
+    text += fmt::format(", {:.1f} GiB", static_cast<double>(std::stoll(memory)) / (1 << 20));
   text += graphics_processors();
   struct utsname system = {};
   if (::uname(&system) == 0) text += fmt::format(", {} {} {}", system.sysname, system.release, system.machine);

@@ -1,8 +1,7 @@
 #include "lab/report_curves.h"
 
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -16,8 +15,9 @@ using Column = std::vector<double>;
 
 double six_digits(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return std::strtod(text, nullptr);
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr;
+  std::from_chars(text, end, value);
+  return value;
 }
 
 std::vector<int64_t> steps_of_any(const std::vector<const LossCurve*>& curves) {

@@ -1,6 +1,7 @@
 #include "lab/report_data.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -26,7 +27,8 @@ Json count_or_null(int64_t count) { return count > 0 ? Json(count) : Json(nullpt
 
 /// The number of a cell of results.csv; null for an empty one, and for a count of something that never began.
 Json number_in(const std::string& cell) {
-  const double value = cell.empty() ? 0 : std::stod(cell);
+  double value = 0;
+  std::from_chars(cell.data(), cell.data() + cell.size(), value);
   return value > 0 ? Json(value) : Json(nullptr);
 }
 

@@ -86,6 +86,20 @@ TEST_CASE("A run whose process is gone is interrupted, a broken record is said, 
   CHECK_THAT(read_study_folder(folder.path()).outcomes[0].record.message, ContainsSubstring("another config"));
 }
 
+TEST_CASE("How an arm was matched is read back from the plan", "[lab][page][torch]") {
+  const TemporaryFolder folder;
+  std::string plan = kPlan;
+  const std::string seed = R"("seed": 0, )";
+  plan.insert(plan.find(seed), R"("match": {"by": "flops", "key": "model.block.ffn.hidden", "value": 24,
+    "target": 100, "reached": 101, "key_matters": true}, )");
+  folder.write("study.json", plan);
+  const auto match = read_study_folder(folder.path()).study.runs[0].match;
+  REQUIRE(match);
+  CHECK((match->by == MatchBy::kFlops && match->value == 24 && match->reached == 101 && match->key_matters));
+  CHECK_THAT(data_of(folder)["rows"][0]["match"].get<std::string>(),
+             ContainsSubstring("model.block.ffn.hidden 24, matched by flops, residue"));
+}
+
 TEST_CASE("A run whose process is alive is running", "[lab][page][torch]") {
   const TemporaryFolder folder;
   folder.write("study.json", kPlan);
