@@ -73,9 +73,14 @@ class Ablation {
     nlohmann::ordered_json json = {{"schema", 1},
                                    {"name", study_.name},
                                    {"question", study_.question},
+                                   {"hypothesis", nullptr},
                                    {"machine", machine()},
                                    {"base", write_yaml(to_document(resolved(study_.base)))},
                                    {"runs", nlohmann::json::array()}};
+    if (const auto& expected = study_.hypothesis; expected.stated())
+      json["hypothesis"] = {{"arm", expected.arm},
+                            {"better_than", expected.better_than},
+                            {"by_at_least_nats", expected.by_at_least_nats}};
     for (const auto& run : study_.runs) {
       nlohmann::ordered_json entry = {{"folder", run.folder.generic_string()},
                                       {"arm", run.arm},

@@ -58,6 +58,7 @@ std::vector<Point> grid(const Tree& sweep, std::vector<Problem>& problems) {
 }
 
 constexpr std::string_view kSteps = "train.steps";
+constexpr std::string_view kBaseArm = "base";
 constexpr int64_t kOpenSteps = int64_t{1} << 40;
 
 /// The value at a dotted path, if there is one.
@@ -113,7 +114,26 @@ class Planner {
     const auto base = made_or_noted("base", place_of("budget.tokens"), [&] { return budgeted(open_base_); });
     if (!base) throw ConfigError(std::move(problems_));
     study_.base = *base;
-    std::map<std::string, std::string> arm_of_patch;
+    for (const auto& [name, place, config] : arms()) {
+      for (const auto& point : points) add_runs(name, place, config, point);
+    }
+    check_hypothesis();
+    check_folders();
+    if (!problems_.empty()) throw ConfigError(std::move(problems_));
+  }
+
+ private:
+  struct Arm {
+    std::string name;
+    Place place;
+    RunConfig config;
+  };
+
+  /// The arms that are sound, and before them the base where none of them is it.
+  std::vector<Arm> arms() {
+    std::vector<Arm> found;
+    std::map<std::string, std::string> arm_of_text;
+    const auto text_of = [](const RunConfig& config) { return write_yaml(to_document(resolved(config))); };
     for (const auto& [name, patch] : config_.arms.entries) {
       if (!is_file_name(name)) {
         problems_.push_back({patch.place, "arms." + name, "a name must be made of letters, digits, _ - and ."});
@@ -121,17 +141,35 @@ class Planner {
       }
       const auto arm = patched_or_noted("arms." + name, patch.place, open_base_, patch);
       if (!arm) continue;
-      const auto [other, fresh] = arm_of_patch.try_emplace(write_yaml(to_document(resolved(*arm))), name);
+      const auto [other, fresh] = arm_of_text.try_emplace(text_of(*arm), name);
       if (!fresh)
         problems_.push_back({patch.place, "arms." + name,
                              "is the same as arm " + other->second + "; it changes nothing that the model uses"});
-      for (const auto& point : points) add_runs(name, patch.place, *arm, point);
+      found.push_back({name, patch.place, *arm});
     }
-    check_folders();
-    if (!problems_.empty()) throw ConfigError(std::move(problems_));
+    if (arm_of_text.count(text_of(open_base_)) > 0) return found;
+    if (const auto* taken = config_.arms.find(kBaseArm))
+      note({taken->place, "arms." + std::string(kBaseArm), "is not the base; the name is kept for the base itself"});
+    found.insert(found.begin(), {std::string(kBaseArm), file_.tree.place, open_base_});
+    return found;
   }
 
- private:
+  void check_hypothesis() {
+    if (!config_.hypothesis.stated()) return;
+    std::vector<std::string> names;
+    for (const auto& run : study_.runs) {
+      if (names.empty() || names.back() != run.arm) names.push_back(run.arm);
+    }
+    const auto check = [&](const char* key, const std::string& name) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) return;
+      const auto path = std::string("hypothesis.") + key;
+      note({place_of(path), path, "no arm '" + name + "'" + did_you_mean(name, names)});
+    };
+    if (!problems_.empty()) return;  // arms that are not sound are not among the names
+    check("arm", config_.hypothesis.arm);
+    check("better_than", config_.hypothesis.better_than);
+  }
+
   Place place_of(std::string_view path) const { return file_.tree.deepest(path).place; }
 
   void note(Problem problem) {
@@ -337,6 +375,7 @@ Study load_study(const std::filesystem::path& path, const std::vector<std::strin
   }
   Study study{.name = config.name,
               .question = config.question,
+              .hypothesis = config.hypothesis,
               .base = read_run_config(base, document.folder, sets),
               .runs = {}};
   Planner(config, document, study).plan();

@@ -107,6 +107,10 @@ StudyFolder read_study_folder(const std::filesystem::path& folder) {
     if (json.at("schema") != kSchema)
       throw std::runtime_error(fmt::format("schema {}; this program reads {}", json.at("schema").dump(), kSchema));
     result.study = {.name = json.at("name"), .question = json.at("question"), .base = {}, .runs = {}};
+    if (json.contains("hypothesis") && json.at("hypothesis").is_object()) {
+      const auto& expected = json.at("hypothesis");
+      result.study.hypothesis = {expected.at("arm"), expected.at("better_than"), expected.at("by_at_least_nats")};
+    }
     result.base_yaml = json.value("base", "");
     result.machine = json.value("machine", "");
     for (const auto& entry : json.at("runs")) {

@@ -145,6 +145,10 @@ Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
     correct(same);
   }
   judgement.sentences = in_words(judgement);
+  if (const auto& expected = study.hypothesis; expected.stated()) {
+    const auto comparison = compared(best_of(points, expected.arm), best_of(points, expected.better_than));
+    judgement.sentences.insert(judgement.sentences.begin(), in_words(expected, comparison));
+  }
   return judgement;
 }
 

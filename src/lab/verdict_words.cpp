@@ -33,6 +33,12 @@ std::string sentence(const Comparison& one, const std::string& base) {
   return fmt::format("{} is not comparable with {}: {}.", arm, against, one.reason);
 }
 
+/// Without its closing bracket.
+std::string opened(const PairedDifference& difference) {
+  return fmt::format("{:+.4f} nats per token (95 % interval {:+.4f} to {:+.4f} over {} seeds", difference.mean,
+                     difference.interval.low, difference.interval.high, difference.pairs);
+}
+
 std::string noise_sentence(const Judgement& judgement) {
   const auto& noise = judgement.noise;
   if (!noise.base.deviation) return "";
@@ -49,10 +55,18 @@ std::string noise_sentence(const Judgement& judgement) {
 
 std::string in_words(const Comparison& comparison) {
   if (!comparison.difference) return "";
-  const auto& [pairs, mean, deviation, interval, p] = *comparison.difference;
-  return fmt::format(
-      "{:+.4f} nats per token (95 % interval {:+.4f} to {:+.4f} over {} seeds; p {:.2g} after correction)", mean,
-      interval.low, interval.high, pairs, comparison.adjusted_p);
+  return fmt::format("{}; p {:.2g} after correction)", opened(*comparison.difference), comparison.adjusted_p);
+}
+
+std::string in_words(const HypothesisConfig& hypothesis, const Comparison& comparison) {
+  auto text = fmt::format("Hypothesis, {} is better than {}", hypothesis.arm, hypothesis.better_than);
+  if (hypothesis.by_at_least_nats > 0) text += fmt::format(" by at least {} nats", hypothesis.by_at_least_nats);
+  if (!comparison.difference) return text + ": cannot be judged, " + comparison.reason + ".";
+  const auto& interval = comparison.difference->interval;
+  const double limit = -hypothesis.by_at_least_nats;
+  const bool borne_out = interval.high < 0 && interval.high <= limit;
+  const auto* word = borne_out ? "borne out" : interval.low > limit ? "contradicted" : "neither shown nor contradicted";
+  return fmt::format("{}: {}, each at its best, {}).", text, word, opened(*comparison.difference));
 }
 
 std::vector<std::string> in_words(const Judgement& judgement) {

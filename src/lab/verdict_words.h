@@ -7,6 +7,9 @@
 
 namespace blockzoo {
 
+/// Whether the differences bear out what the study expects, as a sentence.
+std::string in_words(const HypothesisConfig& hypothesis, const Comparison& comparison);
+
 /// A judgement as sentences, the most important first.
 std::vector<std::string> in_words(const Judgement& judgement);
 

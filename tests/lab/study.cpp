@@ -127,6 +127,27 @@ TEST_CASE("The base may be another file, whose paths are seen from where it lies
                                     folder / "texts" / "a.txt"));
 }
 
+TEST_CASE("Where no arm is the base, the base is run as one", "[lab][study][torch]") {
+  const StudyFile file("base: {}\narms: {a: {model: {width: 32}}, b: {model: {width: 64}}}\nseeds: [0, 1]\n");
+  const auto study = file.load();
+  REQUIRE(study.runs.size() == 6);
+  CHECK(study.runs[0].arm == "base");
+  CHECK(study.runs[0].differences.empty());
+  const StudyFile taken("base: {}\narms:\n  base: {model: {width: 32}}\n");
+  CHECK_THROWS_WITH(taken.load(), ContainsSubstring("my_study.yaml:3: arms.base: is not the base; the name is kept"));
+}
+
+TEST_CASE("A hypothesis names two arms that exist", "[lab][study][error][torch]") {
+  const auto load = [](const std::string& hypothesis) {
+    return StudyFile("base: {}\narms: {a: {}, wide: {model: {width: 32}}}\nhypothesis: " + hypothesis + "\n").load();
+  };
+  CHECK(load("{arm: wide, better_than: a, by_at_least_nats: 0.02}").hypothesis.by_at_least_nats == 0.02);
+  CHECK_THROWS_WITH(load("{arm: wid, better_than: a}"),
+                    ContainsSubstring("my_study.yaml:3: hypothesis.arm: no arm 'wid' (did you mean 'wide'?)"));
+  CHECK_THROWS_WITH(load("{arm: a, better_than: a}"), ContainsSubstring("hypothesis.better_than: must be another arm"));
+  CHECK_THROWS_WITH(load("{arm: a}"), ContainsSubstring("hypothesis.better_than: is missing"));
+}
+
 TEST_CASE("A base that is written in the study may have a base itself", "[lab][study][torch]") {
   const StudyFile file("base: {base: models/tiny.yaml, train: {steps: 70}}\narms: {a: {}}\n");
   const auto study = file.load();

@@ -129,6 +129,23 @@ TEST_CASE("Without an arm that is the base nothing is judged", "[lab][verdict][t
   CHECK_THAT(made.judgement().sentences.at(0), StartsWith("No arm is the base itself"));
 }
 
+TEST_CASE("A hypothesis is borne out, contradicted or left open by the interval", "[lab][verdict][torch]") {
+  Made made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}}, {"low", {{"1e-3", {0.90, 1.001, 1.099}}}}});
+  const auto said = [&](const HypothesisConfig& hypothesis) {
+    made.study.hypothesis = hypothesis;
+    return made.judgement().sentences[0];
+  };
+  CHECK_THAT(
+      said({"low", "base", 0.05}),
+      StartsWith("Hypothesis, low is better than base by at least 0.05 nats: borne out, each at its best, -0.1000"));
+  CHECK_THAT(said({"low", "base", 0}), ContainsSubstring(": borne out"));
+  CHECK_THAT(said({"low", "base", 0.1}), ContainsSubstring(": neither shown nor contradicted"));
+  CHECK_THAT(said({"low", "base", 0.2}), ContainsSubstring(": contradicted"));
+  CHECK_THAT(said({"base", "low", 0}), ContainsSubstring(": contradicted"));
+  made.outcomes[4].record.status = RunStatus::kDiverged;
+  CHECK_THAT(said({"low", "base", 0}), ContainsSubstring(": cannot be judged, 1 of 3 seeds diverged."));
+}
+
 TEST_CASE("Sensitivity to the rate counts a diverged point with the start's loss", "[lab][verdict][torch]") {
   const Made made({{"base", {{"1e-3", {1.0, 1.0}}, {"1e-2", {2.0, 2.0}}}},
                    {"arm", {{"1e-3", {1.0, 1.0}}, {"1e-2", {1.0, kDivergedLoss}}}}});

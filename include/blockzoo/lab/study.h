@@ -9,6 +9,7 @@
 
 #include "blockzoo/core/tree.h"
 #include "blockzoo/lab/budget.h"
+#include "blockzoo/lab/hypothesis.h"
 #include "blockzoo/lab/matching.h"
 #include "blockzoo/train/run_config.h"
 
@@ -18,6 +19,7 @@ namespace blockzoo {
 struct StudyConfig {
   std::string name;
   std::string question;
+  HypothesisConfig hypothesis;
   Tree base;
   Tree arms;
   Tree sweep;
@@ -28,6 +30,7 @@ struct StudyConfig {
   static void fields(auto& self, auto& visit) {
     visit("name", self.name, "name of the results' folder; the file's name when absent");
     visit("question", self.question, "what the study asks, for the report");
+    visit("hypothesis", self.hypothesis, "what is expected, checked when all is run");
     visit("base", self.base, "path of a run file, or a run config written here, which may have a base itself");
     visit("arms", self.arms, "name of each arm, and what differs from the base; {} is the base itself");
     visit("sweep", self.sweep, "dotted path: list of values; every combination is run for every arm");
@@ -71,14 +74,16 @@ struct PlannedRun {
 struct Study {
   std::string name;
   std::string question;
+  HypothesisConfig hypothesis = {};
   RunConfig base;
   std::vector<PlannedRun> runs;  // arm by arm, sweep by sweep, seed by seed
 };
 
 /// Reads a study and plans its runs. `sets` are laid over the base. An arm that changes nothing is the base itself and
-/// allowed once. With a budget every run has the steps that it gives. With a match every run but the base has the value
-/// of the searched key that comes nearest to the base at the same point of the sweep, or to the base as it stands where
-/// it has no such point. Errors: ConfigError with every problem of every arm.
+/// allowed once; where no arm is, the base is run too, as the arm `base`, since the others are judged by it. With a
+/// budget every run has the steps that it gives. With a match every run but the base has the value of the searched key
+/// that comes nearest to the base at the same point of the sweep, or to the base as it stands where it has no such
+/// point. Errors: ConfigError with every problem of every arm.
 Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
 
 /// A study file has arms; a run file has none.
