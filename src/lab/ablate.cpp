@@ -58,8 +58,7 @@ class Ablation {
     }
     for (; next_ < pending_.size(); ++next_) {
       auto& record = outcomes_[pending_[next_]].record;
-      record.status = RunStatus::kInterrupted;
-      record.message = "not started";
+      record.status = record.begun() ? RunStatus::kInterrupted : RunStatus::kNotStarted;
     }
     return outcomes_;
   }

@@ -45,7 +45,7 @@ std::vector<std::string> cells(const SummaryRow& row) {
           row.bits_per_byte.count ? fmt::format("{:.4f}", row.bits_per_byte.mean) : "-",
           shown(row.repeated_names),
           shown(row.elsewhere),
-          fmt::format("{}", row.parameters),
+          row.parameters > 0 ? std::to_string(row.parameters) : "-",
           row.tokens_per_s.count ? fmt::format("{:.0f}", row.tokens_per_s.mean) : "-",
           row.status()};
 }
@@ -81,7 +81,7 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
       line.push_back(spread->count ? exact(spread->mean) : "");
       line.push_back(spread->deviation ? exact(*spread->deviation) : "");
     }
-    line.push_back(std::to_string(row.parameters));
+    line.push_back(row.parameters > 0 ? std::to_string(row.parameters) : "");
     line.push_back(without_embeddings_cell(row.runs));
     line.push_back(training_flops_cell(row.runs));
     line.push_back(row.tokens_per_s.count ? exact(row.tokens_per_s.mean) : "");
@@ -115,23 +115,24 @@ std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
     const auto& record = outcomes[i].record;
+    const auto known = [&](const auto& value) { return record.begun() ? fmt::format("{}", value) : ""; };
     text += csv_row({run.folder.generic_string(),
                      run.arm,
                      std::to_string(run.seed),
                      record.identity,
                      std::string(name_of(record.status)),
-                     std::to_string(record.step),
-                     std::to_string(record.tokens),
+                     known(record.step),
+                     known(record.tokens),
                      record.validation ? exact(record.validation->loss) : "",
                      record.best_validation ? exact(record.best_validation->loss) : "",
-                     std::to_string(record.best_step),
-                     exact(record.first_loss),
-                     std::to_string(record.parameters),
+                     record.best_validation ? std::to_string(record.best_step) : "",
+                     record.step > 0 ? exact(record.first_loss) : "",
+                     known(record.parameters),
                      without_embeddings_cell({outcomes[i]}),
                      training_flops_cell({outcomes[i]}),
                      residue_cell(run),
-                     exact(record.train_s),
-                     exact(record.tokens_per_s()),
+                     known(record.train_s),
+                     record.step > 0 ? exact(record.tokens_per_s()) : "",
                      record.data_hash,
                      record.batches_hash,
                      record.message});

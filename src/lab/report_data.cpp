@@ -86,11 +86,6 @@ Json rows_of(const StudyFolder& found) {
   return rows;
 }
 
-std::string status_of(const RunOutcome& outcome, const RunTrace& trace) {
-  if (!trace.has_record && outcome.record.status == RunStatus::kInterrupted) return "not started";
-  return std::string(name_of(outcome.record.status));
-}
-
 /// Numbers of a record that was never read are left out.
 Json run_of(const PlannedRun& run, const RunOutcome& outcome, const RunTrace& trace) {
   const auto& record = outcome.record;
@@ -98,7 +93,7 @@ Json run_of(const PlannedRun& run, const RunOutcome& outcome, const RunTrace& tr
                {"sweep", values_of(run.sweep)},
                {"seed", run.seed},
                {"folder", run.folder.generic_string()},
-               {"status", status_of(outcome, trace)},
+               {"status", name_of(record.status)},
                {"message", record.message}};
   if (!trace.has_record) return json;
   const auto& steps = trace.history.training.steps;

@@ -69,7 +69,7 @@ std::string training_flops_cell(const std::vector<RunOutcome>& runs) {
 }
 
 std::string without_embeddings_cell(const std::vector<RunOutcome>& runs) {
-  return std::to_string(most_without_embeddings(runs));
+  return most_parameters(runs) > 0 ? std::to_string(most_without_embeddings(runs)) : "";
 }
 
 std::string residue_cell(const PlannedRun& run) { return run.match ? fmt::format("{}", run.match->residue()) : ""; }

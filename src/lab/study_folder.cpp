@@ -71,13 +71,12 @@ void read_run(const std::filesystem::path& folder, const std::string& planned_id
               RunTrace& trace) {
   auto& record = outcome.record;
   outcome.folder = folder;
-  record.status = RunStatus::kInterrupted;
-  record.message = "not started";
+  record.status = RunStatus::kNotStarted;
   if (!std::filesystem::exists(folder / "run.json")) return;
   try {
     auto found = read_record(folder);
     if (found.identity != planned_identity) {
-      record.message = "not started; its folder holds a run of another config";
+      record.message = "its folder holds a run of another config";
       return;
     }
     trace.built_with = built_with(folder);

@@ -157,6 +157,7 @@ std::string step_line(const StepResult& result, int64_t tokens, double train_s) 
                {"loss", number(result.loss)},
                {"lr", result.lr},
                {"gradient_norm", number(result.gradient_norm)}};
+  for (const auto& [layer, norm] : result.gradient_norms) json["gradient_norms"][layer] = number(norm);
   if (result.z != 0) json["z"] = number(result.z);
   if (!result.finite) json["finite"] = false;
   json["seconds"] = train_s;

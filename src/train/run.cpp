@@ -121,7 +121,10 @@ class Run {
   /// One update; false when the run has diverged.
   bool advance() {
     const auto start = Clock::now();
-    const auto result = session_.advance();
+    const auto step = session_.steps_done() + 1;
+    const bool last = step == config_.train.steps;
+    const bool logged = step == 1 || last || due(config_.train.log_every, step);
+    const auto result = session_.advance(/*by_layer=*/logged);
     record_.train_s += seconds_since(start);
     ++timed_steps_;
     timed_s_ += seconds_since(start);
@@ -130,9 +133,7 @@ class Run {
       if (const auto alarm = start_alarm(result.loss, config_.model.vocabulary); !alarm.empty()) raise(alarm);
     }
     const auto tokens = tokens_of(result.step);
-    const bool last = result.step == config_.train.steps;
-    if (result.step == 1 || last || !result.finite || due(config_.train.log_every, result.step))
-      metrics_->append(step_line(result, tokens, record_.train_s));
+    if (logged || !result.finite) metrics_->append(step_line(result, tokens, record_.train_s));
     const double per_step = timed_s_ / static_cast<double>(timed_steps_);
     progress_.step(result, static_cast<double>(tokens_of(1)) / per_step,
                    per_step * static_cast<double>(config_.train.steps - result.step));

@@ -84,7 +84,7 @@ Session::Sums Session::accumulate_gradients(int64_t step) {
   return sums;
 }
 
-StepResult Session::advance() {
+StepResult Session::advance(bool by_layer) {
   const auto& train = config_.train;
   const auto sums = accumulate_gradients(step_);
   const auto tokens = static_cast<double>(std::max<int64_t>(sums.tokens, 1));
@@ -92,8 +92,9 @@ StepResult Session::advance() {
   StepResult result{.step = step_ + 1,
                     .loss = sums.cross_entropy / tokens,
                     .z = sums.z / tokens,
-                    .lr = std::get<AdamwConfig>(train.optimizer).lr * factor,
-                    .gradient_norm = optimizer_.clip(train.clip)};
+                    .lr = std::get<AdamwConfig>(train.optimizer).lr * factor};
+  if (by_layer) result.gradient_norms = gradient_norms();
+  result.gradient_norm = optimizer_.clip(train.clip);
   result.finite = std::isfinite(result.loss) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
   optimizer_.step(factor);
@@ -135,11 +136,15 @@ std::map<std::string, double> Session::first_gradient_norms() {
   const auto hash_before = batches_hash_;
   accumulate_gradients(0);
   batches_hash_ = hash_before;
-  std::map<std::string, double> squares;
+  return gradient_norms();
+}
+
+std::map<std::string, double> Session::gradient_norms() const {
+  std::map<std::string, double> norms;
   for (const auto& parameter : model_->named_parameters())
-    squares[layer_of(parameter.key())] += parameter.value().grad().to(at::kDouble).square().sum().item<double>();
-  for (auto& [layer, value] : squares) value = std::sqrt(value);
-  return squares;
+    norms[layer_of(parameter.key())] += parameter.value().grad().to(at::kDouble).square().sum().item<double>();
+  for (auto& [layer, value] : norms) value = std::sqrt(value);
+  return norms;
 }
 
 }  // namespace blockzoo

@@ -104,8 +104,8 @@ void ablate(const AblateArguments& arguments) {
   }
   if (stop_signal() != 0) throw ExitWith{128 + stop_signal()};
   for (const auto& outcome : outcomes) {
-    if (outcome.record.status == RunStatus::kFailed || outcome.record.status == RunStatus::kInterrupted)
-      throw ExitWith{3};
+    const auto status = outcome.record.status;
+    if (status != RunStatus::kFinished && status != RunStatus::kDiverged) throw ExitWith{3};
   }
 }
 

@@ -29,7 +29,8 @@ struct RunOutcome {
 /// and diverged runs with the same identity are kept; half-done ones go on from their checkpoint; a folder that holds a
 /// run of another config is set aside. Writes study.json, which says what belongs to the study.
 /// Returns one outcome for each planned run, in order; runs that a stop signal or fail_fast prevented are
-/// `interrupted`. Errors: RunLocked when another process is at this study; std::system_error about files.
+/// `not started`, or `interrupted` when an earlier call began them. Errors: RunLocked when another process is at this
+/// study; std::system_error about files.
 std::vector<RunOutcome> run_study(const Study& study, const AblateOptions& options);
 
 /// Default of --jobs: as many as there are cores, up to the number of runs.

@@ -20,7 +20,7 @@ struct RunTrace {
 struct StudyFolder {
   std::filesystem::path folder;
   Study study;                       // configs are not read back: `base` and the runs' `config` are the defaults
-  std::vector<RunOutcome> outcomes;  // one for each planned run; without a record interrupted, with a broken one failed
+  std::vector<RunOutcome> outcomes;  // one for each planned run; not started when it has no record
   std::vector<RunTrace> traces;      // one for each planned run
   std::string base_yaml;             // the base with every default; empty when study.json has none
   std::string machine;               // that the study ran on; empty when study.json has none

@@ -14,12 +14,13 @@
 
 namespace blockzoo {
 
-/// How a run ended, or that it has not.
-enum class RunStatus { kRunning, kFinished, kDiverged, kInterrupted, kFailed };
+/// How a run ended, or that it has not. `not started` is of runs that a study plans, and never in a record.
+enum class RunStatus { kNotStarted, kRunning, kFinished, kDiverged, kInterrupted, kFailed };
 
 constexpr auto names(RunStatus) {
   using enum RunStatus;
-  return std::to_array<std::pair<RunStatus, std::string_view>>({{kRunning, "running"},
+  return std::to_array<std::pair<RunStatus, std::string_view>>({{kNotStarted, "not started"},
+                                                                {kRunning, "running"},
                                                                 {kFinished, "finished"},
                                                                 {kDiverged, "diverged"},
                                                                 {kInterrupted, "interrupted"},
@@ -59,6 +60,8 @@ struct RunRecord {
   std::optional<EvalResult> best_validation;  // of all that were taken
   int64_t best_step = 0;
 
+  /// False for a record that no run has written: its numbers mean nothing.
+  bool begun() const { return parameters > 0; }
   double tokens_per_s() const { return train_s > 0 ? static_cast<double>(tokens) / train_s : 0; }
 };
 

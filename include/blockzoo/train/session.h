@@ -19,8 +19,9 @@ struct StepResult {
   double loss = 0;   // cross entropy before the update, nats per token
   double z = 0;      // mean log(Z)^2; 0 unless z_loss is on
   double lr = 0;
-  double gradient_norm = 0;  // before clipping
-  bool finite = true;        // false: nothing was updated
+  double gradient_norm = 0;                      // before clipping
+  std::map<std::string, double> gradient_norms;  // by layer, before clipping; only when asked for
+  bool finite = true;                            // false: nothing was updated
 };
 
 /// Mean losses over the validation windows, nats per token. The two parts are absent where the corpus marks no names.
@@ -54,7 +55,8 @@ class Session {
   uint64_t batches_hash() const { return batches_hash_; }
   void set_batches_hash(uint64_t hash) { batches_hash_ = hash; }
 
-  StepResult advance();
+  /// One update. `by_layer` also gives the gradient norm of each layer.
+  StepResult advance(bool by_layer = false);
   EvalResult evaluate();
 
   /// Norm of the gradients of step 0 by layer ("embedding", "blocks.0", ..., "head"), without an update.
@@ -67,6 +69,7 @@ class Session {
     int64_t tokens = 0;
   };
   Sums accumulate_gradients(int64_t step);
+  std::map<std::string, double> gradient_norms() const;
 
   const RunConfig config_;
   const c10::Device device_;
