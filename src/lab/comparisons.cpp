@@ -1,18 +1,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "blockzoo/core/names.h"
+#include "lab/sweep.h"
 #include "lab/table_text.h"
 #include "lab/verdict_words.h"
 
 namespace blockzoo {
 namespace {
 
-std::string settings(const std::vector<SweepValue>& sweep) {
-  std::string text;
-  for (const auto& [path, value] : sweep)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", path.substr(path.rfind('.') + 1), value);
-  return text.empty() ? "-" : text;
-}
+std::string settings(const std::vector<SweepValue>& sweep) { return sweep.empty() ? "-" : in_words(sweep); }
 
 std::string shown(const std::optional<Interval>& interval) {
   return interval ? fmt::format("{:+.4f} to {:+.4f}", interval->low, interval->high) : "-";

@@ -12,6 +12,7 @@
 #include "blockzoo/lab/effect.h"
 #include "blockzoo/lab/verdict.h"
 #include "lab/size_and_compute.h"
+#include "lab/sweep.h"
 #include "lab/table_text.h"
 #include "lab/verdict_words.h"
 
@@ -24,13 +25,6 @@ std::string shown(const Spread& spread) {
   return fmt::format("{:.4f} +- {:.4f}", spread.mean, *spread.deviation);
 }
 
-std::string sweep_text(const SummaryRow& row) {
-  std::string text;
-  for (const auto& [path, value] : row.sweep)
-    text += (text.empty() ? "" : ", ") + path.substr(path.rfind('.') + 1) + " " + value;
-  return text.empty() ? "-" : text;
-}
-
 const std::vector<std::string>& columns() {
   static const std::vector<std::string> names = {"arm",           "sweep",          "validation, nats per token",
                                                  "bits per byte", "repeated names", "elsewhere",
@@ -40,7 +34,7 @@ const std::vector<std::string>& columns() {
 
 std::vector<std::string> cells(const SummaryRow& row) {
   return {row.arm,
-          sweep_text(row),
+          row.sweep.empty() ? "-" : in_words(row.sweep),
           shown(row.loss),
           row.bits_per_byte.count ? fmt::format("{:.4f}", row.bits_per_byte.mean) : "-",
           shown(row.repeated_names),

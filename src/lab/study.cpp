@@ -8,54 +8,10 @@
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
+#include "lab/sweep.h"
 
 namespace blockzoo {
 namespace {
-
-using Point = std::vector<std::pair<std::string, Tree>>;
-
-bool is_file_name(const std::string& name) {
-  const auto good = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.';
-  };
-  return !name.empty() && name.size() <= 80 && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), good);
-}
-
-/// Characters that a file name should not have become '-'.
-std::string as_file_name(std::string text) {
-  for (char& c : text) {
-    if (!is_file_name(std::string("x") + c)) c = '-';
-  }
-  return text.substr(0, 80);
-}
-
-/// "lr" of train.optimizer.lr.
-std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
-
-/// Every combination of the swept values; one empty point when nothing is swept.
-std::vector<Point> grid(const Tree& sweep, std::vector<Problem>& problems) {
-  std::vector<Point> points{{}};
-  if (sweep.kind != Tree::Kind::kNull && !sweep.is_map())
-    problems.push_back(
-        {sweep.place, "sweep", "must be a map of dotted paths to lists, as in {train.optimizer.lr: [1e-3, 3e-3]}"});
-  for (const auto& [path, values] : sweep.entries) {
-    if (!values.is_list() || values.items.empty()) {
-      problems.push_back({values.place, "sweep." + path, "must be a list of values, as in [1e-3, 3e-3]"});
-      continue;
-    }
-    std::vector<Point> longer;
-    for (const auto& point : points) {
-      for (const auto& value : values.items) {
-        longer.push_back(point);
-        longer.back().emplace_back(path, value);
-      }
-    }
-    points = std::move(longer);
-  }
-  return points;
-}
 
 constexpr std::string_view kSteps = "train.steps";
 constexpr std::string_view kBaseArm = "base";
@@ -242,7 +198,7 @@ class Planner {
   }
 
   /// What the runs at a point are matched with.
-  RunConfig base_at(const Point& point) const {
+  RunConfig base_at(const SweepPoint& point) const {
     try {
       auto config = open_base_;
       for (const auto& [path, value] : point) config = patched(config, nested(path, value), folder_);
@@ -275,7 +231,7 @@ class Planner {
 
   /// Gives the run the value of the searched key that makes it as large as the base; false when there is none.
   /// `swept` is the run before the budget.
-  bool match(PlannedRun& run, const RunConfig& swept, const Point& point, const Place& place) {
+  bool match(PlannedRun& run, const RunConfig& swept, const SweepPoint& point, const Place& place) {
     const auto base = base_at(point);
     const auto document = to_document(resolved(run.config));
     if (document == to_document(resolved(base))) return true;
@@ -303,7 +259,7 @@ class Planner {
     return true;
   }
 
-  void add_runs(const std::string& arm, const Place& place, const RunConfig& config, const Point& point) {
+  void add_runs(const std::string& arm, const Place& place, const RunConfig& config, const SweepPoint& point) {
     PlannedRun run{.arm = arm, .sweep = {}, .seed = 0, .folder = arm, .config = config, .differences = {}};
     std::string label;
     for (const auto& [path, value] : point) {

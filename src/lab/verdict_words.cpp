@@ -3,17 +3,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "blockzoo/core/names.h"
+#include "lab/sweep.h"
 
 namespace blockzoo {
 namespace {
 
-/// " at lr 1e-3"; empty when nothing is swept.
-std::string at_point(const std::vector<SweepValue>& sweep) {
-  std::string text;
-  for (const auto& [path, value] : sweep)
-    text += fmt::format("{}{} {}", text.empty() ? " at " : ", ", path.substr(path.rfind('.') + 1), value);
-  return text;
-}
+std::string at_point(const std::vector<SweepValue>& sweep) { return sweep.empty() ? "" : " at " + in_words(sweep); }
 
 std::string sentence(const Comparison& one, const std::string& base) {
   const auto arm = one.arm + at_point(one.sweep), against = base + at_point(one.base_sweep);
