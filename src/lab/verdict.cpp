@@ -23,6 +23,7 @@ std::vector<double> losses_of(const StudyPoint& point) {
 
 /// Why the two did not train and validate alike; empty when they did.
 std::string unlike(const StudyPoint& arm, const StudyPoint& base) {
+  if (arm.records.size() != base.records.size()) return "its seeds are not the base's";
   for (size_t i = 0; i < arm.records.size(); ++i) {
     const auto &one = *arm.records[i], &other = *base.records[i];
     if (one.data_hash != other.data_hash) return "its data is not the base's";
@@ -136,7 +137,7 @@ Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
       const auto same = std::find_if(points.begin(), points.end(), [&](const StudyPoint& other) {
         return other.arm == judgement.base && other.sweep == point.sweep;
       });
-      judgement.same_point.push_back(compared(point, *same));
+      if (same != points.end()) judgement.same_point.push_back(compared(point, *same));
     }
     std::vector<Comparison*> best, same;
     for (auto& one : judgement.best_against_best) best.push_back(&one);
@@ -145,7 +146,8 @@ Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
     correct(same);
   }
   judgement.sentences = in_words(judgement);
-  if (const auto& expected = study.hypothesis; expected.stated()) {
+  const auto has = [&](const std::string& arm) { return std::find(arms.begin(), arms.end(), arm) != arms.end(); };
+  if (const auto& expected = study.hypothesis; has(expected.arm) && has(expected.better_than)) {
     const auto comparison = compared(best_of(points, expected.arm), best_of(points, expected.better_than));
     judgement.sentences.insert(judgement.sentences.begin(), in_words(expected, comparison));
   }
