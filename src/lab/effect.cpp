@@ -146,11 +146,11 @@ std::vector<Effect> effects_of(const Study& study) {
   return effects;
 }
 
-void refuse_without_effect(const std::vector<Effect>& effects) {
+void refuse_without_effect(const std::vector<Effect>& effects, const std::string& file) {
   std::vector<Problem> problems;
   for (const auto& effect : effects) {
     if (!effect.model || effect.acts()) continue;
-    problems.push_back({{},
+    problems.push_back({{file, 0, 0},
                         "arms." + effect.arm,
                         "changes nothing: parameters, logits and the first update equal the base's to the last digit"});
   }

@@ -27,16 +27,9 @@ int64_t most_without_embeddings(const std::vector<RunOutcome>& runs) {
   return most;
 }
 
-/// "arm", or "arm, train.optimizer.lr 0.003".
-std::string name_of_point(const PlannedRun& run) {
-  auto text = run.arm;
-  for (const auto& [path, value] : run.sweep) text += ", " + path + " " + value;
-  return text;
-}
-
 std::string line(const PlannedRun& run, const std::vector<RunOutcome>& runs) {
   const auto flops = most_training_flops(runs);
-  auto text = fmt::format("- **{}**: ", name_of_point(run));
+  auto text = fmt::format("- **{}**: ", run.setting());
   if (most_parameters(runs) == 0) return text + "no run began\n";
   text += fmt::format("{} parameters, {} without embeddings, {} training FLOPs", most_parameters(runs),
                       most_without_embeddings(runs), flops ? fmt::format("{:.4g}", *flops) : "unknown");

@@ -307,11 +307,13 @@ class Planner {
 
 }  // namespace
 
-std::string PlannedRun::title() const {
+std::string PlannedRun::setting() const {
   auto text = arm;
   for (const auto& [path, value] : sweep) text += ", " + path + " " + value;
-  return text + ", seed " + std::to_string(seed);
+  return text;
 }
+
+std::string PlannedRun::title() const { return setting() + ", seed " + std::to_string(seed); }
 
 bool is_study(const std::filesystem::path& path) { return open_document({}, path).tree.find("arms") != nullptr; }
 

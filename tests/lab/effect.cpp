@@ -6,7 +6,7 @@
 namespace blockzoo {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 constexpr auto kBase =
     "base: {model: {width: 16, layers: 2, context: 16, block: {attention: {heads: 2}}}, data: {corpus: {kind: stories, "
@@ -56,14 +56,15 @@ TEST_CASE("An arm of training only is known by its first update, and never refus
   CHECK(rate.at(0).first_update);
   const auto later = effects("{train: {steps: 9}}");
   CHECK_FALSE(later.at(0).acts());
-  CHECK_NOTHROW(refuse_without_effect(later));
+  CHECK_NOTHROW(refuse_without_effect(later, "s.yaml"));
 }
 
 TEST_CASE("An arm whose option cannot act is refused by name", "[lab][effect][error][torch]") {
   const auto window = effects("{model: {block: {attention: {window: 16}}}}");  // as long as the context
   CHECK(window.at(0).model);
   CHECK_FALSE(window.at(0).acts());
-  CHECK_THROWS_WITH(refuse_without_effect(window), ContainsSubstring("arms.arm: changes nothing: parameters, logits"));
+  CHECK_THROWS_WITH(refuse_without_effect(window, "s.yaml"),
+                    StartsWith("s.yaml: arms.arm: changes nothing: parameters, logits"));
 }
 
 TEST_CASE("Effects are read back as they were written", "[lab][effect][torch]") {

@@ -40,11 +40,11 @@ double estimate_s(const RunConfig& config) {
   return per_step * static_cast<double>(config.train.steps);
 }
 
-void show_plan(const Study& study, int64_t jobs) {
+void show_plan(const Study& study, const std::string& file, int64_t jobs) {
   std::cout << fmt::format("study {}: {} runs\n", study.name, study.runs.size());
   at::set_num_threads(static_cast<int>(std::max<int64_t>(1, thread_count({}) / jobs)));
   const auto effects = effects_of(study);
-  refuse_without_effect(effects);
+  refuse_without_effect(effects, file);
   for (const auto& effect : effects) std::cout << fmt::format("arm {}: {}\n", effect.arm, effect.in_words());
   std::map<std::string, double> seconds_of;  // by run without its seed
   double total = 0;
@@ -75,11 +75,11 @@ void print_json(const Study& study, const std::vector<RunOutcome>& outcomes, con
 void ablate(const AblateArguments& arguments) {
   const auto study = load_study(arguments.file, arguments.sets);
   const auto jobs = arguments.jobs > 0 ? arguments.jobs : default_jobs(study);
-  if (arguments.dry_run) return show_plan(study, jobs);
+  if (arguments.dry_run) return show_plan(study, arguments.file, jobs);
   const auto folder =
       arguments.out.empty() ? std::filesystem::path("runs") / study.name : std::filesystem::path(arguments.out);
   const auto effects = effects_of(study);
-  refuse_without_effect(effects);
+  refuse_without_effect(effects, arguments.file);
   const auto outcomes = run_study(study, {.folder = folder,
                                           .program = std::filesystem::read_symlink("/proc/self/exe"),
                                           .jobs = jobs,

@@ -30,8 +30,7 @@ void report(const ReportArguments& arguments) {
 void add_report_command(CLI::App& app) {
   auto arguments = std::make_shared<ReportArguments>();
   auto* command = app.add_subcommand(
-      "report",
-      "Write report.html, report.md, results.csv and runs.csv anew from what the runs of a study have recorded");
+      "report", "Write report.html, report.md and the CSV files anew from what the runs of a study have recorded");
   command->add_option("folder", arguments->folders, "folder of a study, as `ablate` made it; several may be given")
       ->required();
   command->add_flag("--tensorboard", arguments->tensorboard,

@@ -5,16 +5,9 @@ import copy
 import reference
 import torch
 from golden_file import Weights, case, write
+from small_block import BLOCK, TOKENS
 
-BLOCK = {
-    "layout": {"kind": "pre_norm"},
-    "norm": {"kind": "rms_norm"},
-    "position": {"kind": "rope"},
-    "attention": {"kind": "softmax", "heads": 2},
-    "ffn": {"kind": "glu", "hidden": 6},
-}
 BASE = {"vocabulary": 11, "width": 8, "layers": 2, "context": 8, "block": BLOCK}
-TOKENS = [[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 10, 0]]
 
 
 def with_block(**parts):

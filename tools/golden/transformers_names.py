@@ -3,6 +3,7 @@
 import sys
 
 import reference
+import small_block
 import torch
 import transformers
 from golden_file import Weights
@@ -41,18 +42,11 @@ def logits_of(kind, name, config, hf_config, names, tokens, layers=None):
 
 COMMON = {"vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2, "attn_implementation": "eager"}
 LLAMA = COMMON | {"intermediate_size": 6, "rms_norm_eps": 1e-6, "max_position_embeddings": 16}
-TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2], [6, 5, 3, 5, 8, 10, 0]])
-BLOCK = {
-    "layout": {"kind": "pre_norm"},
-    "norm": {"kind": "rms_norm"},
-    "position": {"kind": "rope"},
-    "attention": {"kind": "softmax", "heads": 2},
-    "ffn": {"kind": "glu", "hidden": 6},
-}
+TOKENS = torch.tensor(small_block.TOKENS)
 
 
 def model(**changes):
-    block = {**BLOCK, **changes.pop("block", {})}
+    block = {**small_block.BLOCK, **changes.pop("block", {})}
     return {"vocabulary": 11, "width": 8, "layers": 2, "context": 16, "block": block, **changes}
 
 

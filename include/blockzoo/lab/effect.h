@@ -29,8 +29,8 @@ struct Effect {
 /// out. Trains one step of each and writes nothing.
 std::vector<Effect> effects_of(const Study& study);
 
-/// Throws ConfigError with every arm that changes the model's config and nothing else.
-void refuse_without_effect(const std::vector<Effect>& effects);
+/// Throws ConfigError, which names the study's file and every arm that changes the model's config and nothing else.
+void refuse_without_effect(const std::vector<Effect>& effects, const std::string& file);
 
 /// effects.json in the study's folder; reading gives an empty list when there is none.
 void write_effects(const std::filesystem::path& folder, const std::vector<Effect>& effects);

@@ -67,7 +67,9 @@ struct PlannedRun {
   std::vector<Difference> differences;  // from the base, the seed left out
   std::optional<Match> match = {};      // absent: nothing is matched, or this is the base itself
 
-  /// "post_norm, train.optimizer.lr 0.003, seed 1".
+  /// "post_norm, train.optimizer.lr 0.003".
+  std::string setting() const;
+  /// The same with its seed: "post_norm, train.optimizer.lr 0.003, seed 1".
   std::string title() const;
 };
 
