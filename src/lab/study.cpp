@@ -8,13 +8,13 @@
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
+#include "lab/design.h"
 #include "lab/sweep.h"
 
 namespace blockzoo {
 namespace {
 
 constexpr std::string_view kSteps = "train.steps";
-constexpr std::string_view kBaseArm = "base";
 constexpr int64_t kOpenSteps = int64_t{1} << 40;
 
 /// The value at a dotted path, if there is one.
@@ -60,18 +60,24 @@ class Planner {
       : config_(config),
         file_(file),
         folder_(file.folder),
+        plain_base_(study.base),
         open_base_(study.base),
+        design_(design_of(config, file.tree, problems_)),
         key_(config.match.by == MatchBy::kNone ? "" : config.match.key()),
         study_(study) {}
 
   void plan() {
     const auto points = grid(config_.sweep, problems_);
     refuse_what_has_no_effect();
+    const auto reference = made(design_.reference);
+    if (!reference) throw ConfigError(std::move(problems_));
+    open_base_ = *reference;
     const auto base = made_or_noted("base", place_of("budget.tokens"), [&] { return budgeted(open_base_); });
     if (!base) throw ConfigError(std::move(problems_));
     study_.base = *base;
-    for (const auto& [name, place, config] : arms()) {
-      for (const auto& point : points) add_runs(name, place, config, point);
+    study_.factors = design_.factors;
+    for (const auto& [arm, config] : arms()) {
+      for (const auto& point : points) add_runs(arm, config, point);
     }
     check_hypothesis();
     check_folders();
@@ -80,33 +86,44 @@ class Planner {
 
  private:
   struct Arm {
-    std::string name;
-    Place place;
+    DesignedArm design;
     RunConfig config;
   };
 
-  /// The arms that are sound, and before them the base where none of them is it.
+  /// The base with the arm's parts over it. The parts are put together first: half of them need not be sound.
+  std::optional<RunConfig> made(const DesignedArm& arm) {
+    Tree patch = Tree::map();
+    for (const auto& part : arm.parts) {
+      if (part.patch->kind != Tree::Kind::kNull) patch = overlay(patch, *part.patch);
+    }
+    return patched_or_noted(arm.path, arm.place, plain_base_, patch);
+  }
+
+  /// The arms that are sound, and before them what they are held against where none of them is it.
   std::vector<Arm> arms() {
     std::vector<Arm> found;
     std::map<std::string, std::string> arm_of_text;
     const auto text_of = [](const RunConfig& config) { return write_yaml(to_document(resolved(config))); };
-    for (const auto& [name, patch] : config_.arms.entries) {
-      if (!is_file_name(name)) {
-        problems_.push_back({patch.place, "arms." + name, "a name must be made of letters, digits, _ - and ."});
-        continue;
-      }
-      const auto arm = patched_or_noted("arms." + name, patch.place, open_base_, patch);
-      if (!arm) continue;
-      const auto [other, fresh] = arm_of_text.try_emplace(text_of(*arm), name);
-      if (!fresh)
-        problems_.push_back({patch.place, "arms." + name,
-                             "is the same as arm " + other->second + "; it changes nothing that the model uses"});
-      found.push_back({name, patch.place, *arm});
+    const auto& reference = design_.reference;
+    if (!config_.arms.is_map()) {
+      arm_of_text[text_of(open_base_)] = reference.name;
+      found.push_back({reference, open_base_});
     }
-    if (arm_of_text.count(text_of(open_base_)) > 0) return found;
-    if (const auto* taken = config_.arms.find(kBaseArm))
-      note({taken->place, "arms." + std::string(kBaseArm), "is not the base; the name is kept for the base itself"});
-    found.insert(found.begin(), {std::string(kBaseArm), file_.tree.place, open_base_});
+    for (const auto& arm : design_.arms) {
+      const auto config = made(arm);
+      if (!config) continue;
+      const auto [other, fresh] = arm_of_text.try_emplace(text_of(*config), arm.name);
+      if (!fresh)
+        problems_.push_back(
+            {arm.place, arm.path, "is the same as arm " + other->second + "; it changes nothing that the model uses"});
+      found.push_back({arm, *config});
+    }
+    const bool base_is_there = arm_of_text.count(text_of(open_base_)) > 0;
+    for (const auto& arm : design_.arms) {
+      if (arm.name == reference.name && !(base_is_there && config_.arms.is_map()))
+        note({arm.place, arm.path, "is not the base; the name is kept for the base itself"});
+    }
+    if (!base_is_there) found.insert(found.begin(), {reference, open_base_});
     return found;
   }
 
@@ -128,8 +145,11 @@ class Planner {
 
   Place place_of(std::string_view path) const { return file_.tree.deepest(path).place; }
 
+  /// Once, even where it comes up in several arms.
   void note(Problem problem) {
-    if (seen_.insert(to_string(problem)).second) problems_.push_back(std::move(problem));
+    auto known = problem;
+    if (known.place.line > 0) known.path.clear();
+    if (seen_.insert(to_string(known)).second) problems_.push_back(std::move(problem));
   }
 
   /// The problems of the config that `make` makes are noted with `where` before their paths; then there is none.
@@ -171,9 +191,9 @@ class Planner {
   }
 
   void refuse(const std::string& key, const std::string& reason) {
-    for (const auto& [name, patch] : config_.arms.entries) {
-      if (const auto* value = at_path(patch, key))
-        note({value->place, "arms." + name + ": " + key, "has no effect; " + reason});
+    for (const auto& part : design_.parts) {
+      if (const auto* value = at_path(*part.patch, key))
+        note({value->place, part.path() + ": " + key, "has no effect; " + reason});
     }
     for (const auto& [path, values] : config_.sweep.entries) {
       for (const auto& value : values.items) {
@@ -209,13 +229,13 @@ class Planner {
   }
 
   /// The value of the searched key, which must be a whole number.
-  std::optional<int64_t> searched_value(const PlannedRun& run, const Tree& document, const Place& place) {
-    const auto where = "arms." + run.arm + ": match.using";
+  std::optional<int64_t> searched_value(const DesignedArm& arm, const PlannedRun& run, const Tree& document) {
+    const auto where = arm.path + ": match.using";
     const auto* value = at_path(document, key_);
     if (value == nullptr) {
       auto any = to_tree(int64_t{1});
       any.place = place_of("match.using");
-      patched_or_noted(where, place, run.config, nested(key_, any));
+      patched_or_noted(where, arm.place, run.config, nested(key_, any));
       return std::nullopt;
     }
     const auto number = value->is_scalar() ? parse_integer(value->text) : std::nullopt;
@@ -231,16 +251,16 @@ class Planner {
 
   /// Gives the run the value of the searched key that makes it as large as the base; false when there is none.
   /// `swept` is the run before the budget.
-  bool match(PlannedRun& run, const RunConfig& swept, const SweepPoint& point, const Place& place) {
+  bool match(const DesignedArm& arm, PlannedRun& run, const RunConfig& swept, const SweepPoint& point) {
     const auto base = base_at(point);
     const auto document = to_document(resolved(run.config));
     if (document == to_document(resolved(base))) return true;
-    const auto start = searched_value(run, document, place);
+    const auto start = searched_value(arm, run, document);
     if (!start) return false;
     const auto run_at = [&](int64_t value) {
       return budgeted(patched(swept, value_patch(document, key_, value), folder_));
     };
-    if (!made_or_noted("arms." + run.arm + ": match", place, [&] { return run_at(*start); })) return false;
+    if (!made_or_noted(arm.path + ": match", arm.place, [&] { return run_at(*start); })) return false;
     const auto target = measure(base, config_.match.by);
     const auto& train = run.config.train;
     const auto size = write_yaml(*document.find("model")) + one_line(to_tree(std::vector{train.steps, train.batch}));
@@ -249,18 +269,18 @@ class Planner {
     const auto& found = entry->second;
     const auto problem = complaint(found, config_.match.largest_residue());
     if (!problem.empty()) {
-      note({place, "arms." + run.arm, problem});
+      note({arm.place, arm.path, problem});
       return false;
     }
-    const auto matched = made_or_noted("arms." + run.arm + ": match", place, [&] { return run_at(found.value); });
+    const auto matched = made_or_noted(arm.path + ": match", arm.place, [&] { return run_at(found.value); });
     if (!matched) return false;
     run.config = *matched;
     run.match = found;
     return true;
   }
 
-  void add_runs(const std::string& arm, const Place& place, const RunConfig& config, const SweepPoint& point) {
-    PlannedRun run{.arm = arm, .sweep = {}, .seed = 0, .folder = arm, .config = config, .differences = {}};
+  void add_runs(const DesignedArm& arm, const RunConfig& config, const SweepPoint& point) {
+    PlannedRun run{.arm = arm.name, .sweep = {}, .seed = 0, .folder = arm.name, .config = config, .differences = {}};
     std::string label;
     for (const auto& [path, value] : point) {
       const auto swept = patched_or_noted("sweep." + path, value.place, run.config, nested(path, value));
@@ -272,10 +292,10 @@ class Planner {
     }
     if (!label.empty()) run.folder /= label;
     const auto swept = run.config;
-    const auto whole = made_or_noted("arms." + arm, place, [&] { return budgeted(swept); });
+    const auto whole = made_or_noted(arm.path, arm.place, [&] { return budgeted(swept); });
     if (!whole) return;
     run.config = *whole;
-    if (!key_.empty() && !match(run, swept, point, place)) return;
+    if (!key_.empty() && !match(arm, run, swept, point)) return;
     run.differences = differences(to_document(resolved(study_.base)), to_document(resolved(run.config)));
     for (const auto seed : config_.seeds) {
       auto seeded = run;
@@ -297,11 +317,13 @@ class Planner {
   const StudyConfig& config_;
   const Document& file_;
   const std::filesystem::path folder_;
-  const RunConfig open_base_;
+  const RunConfig plain_base_;  // what parts are laid over
+  RunConfig open_base_;         // what arms are held against, before the budget
+  std::vector<Problem> problems_;
+  const Design design_;
   std::string key_;  // that match searches; empty: none
   Study& study_;
   std::map<std::pair<std::string, double>, Match> matches_;  // by what decides them; most sweeps change no size
-  std::vector<Problem> problems_;
   std::set<std::string> seen_;
 };
 
@@ -315,7 +337,12 @@ std::string PlannedRun::setting() const {
 
 std::string PlannedRun::title() const { return setting() + ", seed " + std::to_string(seed); }
 
-bool is_study(const std::filesystem::path& path) { return open_document({}, path).tree.find("arms") != nullptr; }
+bool is_study(const std::filesystem::path& path) {
+  const auto document = open_document({}, path);
+  const auto designs = StudyConfig{}.designs();
+  return std::any_of(designs.begin(), designs.end(),
+                     [&](const auto& design) { return document.tree.find(design.first) != nullptr; });
+}
 
 Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets) {
   const auto document = open_document({}, path);

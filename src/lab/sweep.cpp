@@ -7,7 +7,7 @@ namespace blockzoo {
 bool is_file_name(const std::string& name) {
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.';
+           c == '+' || c == '.';
   };
   return !name.empty() && name.size() <= 80 && name.front() != '.' && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), good);

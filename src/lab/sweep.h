@@ -21,7 +21,7 @@ std::string in_words(const std::vector<SweepValue>& sweep);
 /// "lr" of train.optimizer.lr.
 std::string last_part(const std::string& path);
 
-/// Letters, digits, _ - and ., at most 80, not beginning with - or a dot.
+/// Letters, digits, _ - + and ., at most 80, not beginning with - or a dot.
 bool is_file_name(const std::string& name);
 
 /// Characters that a file name should not have become '-'.
