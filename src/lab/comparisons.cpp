@@ -10,10 +10,6 @@ namespace {
 
 std::string settings(const std::vector<SweepValue>& sweep) { return sweep.empty() ? "-" : in_words(sweep); }
 
-std::string shown(const std::optional<Interval>& interval) {
-  return interval ? fmt::format("{:+.4f} to {:+.4f}", interval->low, interval->high) : "-";
-}
-
 std::vector<std::string> cells(const Comparison& one) {
   const auto& difference = one.difference;
   return {one.arm,
@@ -46,6 +42,10 @@ std::string csv_line(const char* which, const Comparison& one) {
 }
 
 }  // namespace
+
+std::string shown(const std::optional<Interval>& interval) {
+  return interval ? fmt::format("{:+.4f} to {:+.4f}", interval->low, interval->high) : "-";
+}
 
 std::string comparisons_markdown(const Judgement& judgement) {
   if (judgement.best_against_best.empty()) return "";

@@ -27,6 +27,12 @@ bool StudyPoint::complete() const {
   return std::all_of(records.begin(), records.end(), [](const auto* record) { return finished(*record); });
 }
 
+std::vector<double> StudyPoint::losses() const {
+  std::vector<double> losses;
+  for (const auto* record : records) losses.push_back(record->validation->loss);
+  return losses;
+}
+
 bool StudyPoint::closed() const {
   return std::all_of(records.begin(), records.end(),
                      [](const auto* record) { return finished(*record) || record->status == RunStatus::kDiverged; });
@@ -46,7 +52,7 @@ std::vector<StudyPoint> points_of(const Study& study, const std::vector<RunOutco
   for (size_t i = 0; i < study.runs.size(); ++i) {
     const auto& run = study.runs[i];
     const bool fresh = i == 0 || run.folder.parent_path() != study.runs[i - 1].folder.parent_path();
-    if (fresh) points.push_back({run.arm, run.sweep, {}});
+    if (fresh) points.push_back({run.arm, run.sweep, {}, run.match ? run.match->by : MatchBy::kNone});
     points.back().records.push_back(&outcomes[i].record);
   }
   return points;

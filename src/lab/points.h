@@ -12,10 +12,13 @@ struct StudyPoint {
   std::string arm;
   std::vector<SweepValue> sweep;
   std::vector<const RunRecord*> records;
+  MatchBy matched_by = MatchBy::kNone;
 
   int64_t count(RunStatus status) const;
   /// Every seed finished, with a finite validation loss.
   bool complete() const;
+  /// Validation losses, one of each seed. The point must be complete().
+  std::vector<double> losses() const;
   /// Every seed finished or diverged.
   bool closed() const;
   /// "2 of 3 seeds diverged", "1 of 3 seeds is not finished".

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "blockzoo/core/names.h"
+#include "lab/factorial.h"
 #include "lab/sweep.h"
 
 namespace blockzoo {
@@ -48,9 +49,12 @@ std::string noise_sentence(const Judgement& judgement) {
 
 }  // namespace
 
+std::string in_words(const PairedDifference& difference, double adjusted_p) {
+  return fmt::format("{}; p {:.2g} after correction)", opened(difference), adjusted_p);
+}
+
 std::string in_words(const Comparison& comparison) {
-  if (!comparison.difference) return "";
-  return fmt::format("{}; p {:.2g} after correction)", opened(*comparison.difference), comparison.adjusted_p);
+  return comparison.difference ? in_words(*comparison.difference, comparison.adjusted_p) : "";
 }
 
 std::string in_words(const HypothesisConfig& hypothesis, const Comparison& comparison) {
@@ -71,6 +75,7 @@ std::vector<std::string> in_words(const Judgement& judgement) {
   for (const auto& one : judgement.best_against_best)
     sentences.push_back((swept ? "Each at its best: " : "") + sentence(one, judgement.base));
   for (const auto& one : judgement.same_point) sentences.push_back("Same setting: " + sentence(one, judgement.base));
+  for (const auto& effect : judgement.factorial) sentences.push_back(in_words(effect));
   for (const auto& [arm, nats] : judgement.sensitivity)
     sentences.push_back(fmt::format("Sensitivity of {} to the learning rate: {:.4f} nats per token.", arm, nats));
   if (const auto noise = noise_sentence(judgement); !noise.empty()) sentences.push_back(noise);

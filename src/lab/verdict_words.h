@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,14 @@ std::string in_words(const HypothesisConfig& hypothesis, const Comparison& compa
 /// A judgement as sentences, the most important first.
 std::vector<std::string> in_words(const Judgement& judgement);
 
-/// "+0.0960 nats per token (95 % interval -0.0512 to +0.2432; p 0.21)"; empty without a difference.
+/// The same of a comparison; empty without a difference.
 std::string in_words(const Comparison& comparison);
+
+/// "+0.0960 nats per token (95 % interval -0.0512 to +0.2432 over 3 seeds; p 0.21 after correction)".
+std::string in_words(const PairedDifference& difference, double adjusted_p);
+
+/// "-0.0512 to +0.2432", or "-".
+std::string shown(const std::optional<Interval>& interval);
 
 /// Every comparison as a table, with the conventions of its columns; empty when there is none.
 std::string comparisons_markdown(const Judgement& judgement);

@@ -37,6 +37,27 @@ struct Comparison {
   std::string reason;  // a sentence, where the word needs one
 };
 
+/// A level other than its factor's first.
+struct FactorLevel {
+  std::string factor;
+  std::string level;
+};
+
+/// What one level does to the validation loss (a main effect), or what several do together beyond their own effects (an
+/// interaction), in nats per token:
+///   effect(a) = mean of loss(a) - loss(0), where 0 is the first level,
+///   interaction(a, b) = mean of loss(a, b) - loss(a, 0) - loss(0, b) + loss(0, 0),
+/// and so on with alternating signs; the mean is over all levels of the other factors. Paired by seed.
+/// Source: Fisher 1935, The Design of Experiments. Differs from the source: interactions are not halved.
+struct FactorialEffect {
+  std::vector<FactorLevel> of;
+  std::optional<PairedDifference> difference;
+  std::optional<Interval> over_windows;
+  double adjusted_p = 1;  // Holm, over all effects
+  Verdict verdict = Verdict::kNotComparable;
+  std::string reason;
+};
+
 /// How one arm behaves over the learning rates of the sweep.
 struct RateSensitivity {
   std::string arm;
@@ -54,6 +75,7 @@ struct Judgement {
   Noise noise;
   std::vector<Comparison> best_against_best;  // every other arm, each at its best point
   std::vector<Comparison> same_point;         // every other arm and point, the base at the same point
+  std::vector<FactorialEffect> factorial;     // of a factorial study, every arm at its best point
   std::vector<RateSensitivity> sensitivity;   // every arm, when the sweep is over learning rates alone
   std::vector<std::string> sentences;         // the verdict in words, most important first
 };
