@@ -1,13 +1,12 @@
 'use strict';
 // The first screen: the question, its answer in words, and how far the study is.
 
-const kSentencesAtOnce = 4;
+const kVerdictLines = 12;  // more stand under the differences
 
 const listed = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
 
-/** What became of every arm, in one sentence; empty when there is nothing to compare. */
-function answer() {
-  const {base, best_against_best: arms} = study.judgement;
+/** "a and b are better; no difference is shown for c" of judgements that `nameOf` names. */
+function grouped(judged, nameOf) {
   const is = (names) => (names.length > 1 ? 'are' : 'is');
   const words = {
     'better': (names) => `${listed(names)} ${is(names)} better`,
@@ -17,11 +16,83 @@ function answer() {
     'not comparable': (names) => `${listed(names)} cannot be compared`,
   };
   const parts = Object.entries(words).flatMap(([word, say]) => {
-    const names = arms.filter(({verdict}) => verdict === word).map(({arm}) => arm);
+    const names = judged.filter(({verdict}) => verdict === word).map(nameOf);
     return names.length ? [say(names)] : [];
   });
-  if (!base || parts.length === 0) return '';
-  return `Against ${base}${study.swept.length ? ', each arm at its best' : ''}: ${parts.join('; ')}.`;
+  return parts.join('; ');
+}
+
+/** What became of every arm, or of every effect of a factorial study; empty when there is nothing to compare. */
+function answer() {
+  const {base, best_against_best: arms, factorial} = study.judgement;
+  const atBest = study.swept.length ? ', each arm at its best' : '';
+  if (factorial.length > 0) {
+    const said = (title, effects) => (effects.length ? [`${title}: ${grouped(effects, ({of}) => of)}.`] : []);
+    return [
+      ...said(`Main effects${atBest}`, factorial.filter(({factors}) => factors === 1)),
+      ...said('Interactions', factorial.filter(({factors}) => factors > 1)),
+    ].join(' ');
+  }
+  if (!base || arms.length === 0) return '';
+  return `Against ${base}${atBest}: ${grouped(arms, ({arm}) => arm)}.`;
+}
+
+/** The interval of a difference as a bar, on a scale that all of them share. */
+function intervalBar({mean: middle, interval: ends}, low, high) {
+  const at = (value) => `${(100 * (value - low)) / (high - low)}%`;
+  return element('span', {
+    class: 'interval',
+    style: `--from: ${at(ends[0])}; --to: ${at(ends[1])}; --mean: ${at(middle)}; --zero: ${at(0)}`,
+    'aria-hidden': 'true',
+  });
+}
+
+/** One line for each judgement: what it is of, its loss where it has one, its difference and the word. */
+function verdictTable(judged, nameOf, lossOf) {
+  const {base} = study.judgement;
+  const all = judged.filter(hasInterval).flatMap(({difference}) => difference.interval).concat(0);
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  const line = (one) => {
+    const known = hasInterval(one);
+    const ends = known ? one.difference.interval.map((end) => signed(end, 3)).join(' to ') : '';
+    return element(
+        'tr', {}, element('th', {scope: 'row'}, nameOf(one)),
+        element('td', {class: 'number roomy'}, lossOf ? lossOf(one) : ''),
+        element('td', {class: 'number'}, known ? signed(one.difference.mean, 3) : '–'),
+        element('td', {class: 'number'}, ends),
+        element('td', {class: 'roomy'}, known && high > low ? intervalBar(one.difference, low, high) : ''),
+        element('td', {class: `word ${one.verdict.replaceAll(' ', '-')}`}, one.verdict));
+  };
+  const heads = [
+    [lossOf ? 'arm' : 'effect', null], [lossOf ? 'loss' : '', 'number roomy'], ['difference', 'number'],
+    ['95 % interval', 'number'], ['', 'roomy'], ['verdict', 'word']
+  ].map(([text, kind]) => element('th', {scope: 'col', class: kind}, text));
+  const atBase = {arm: base, sweep: bestRow(base)?.sweep ?? []};
+  const baseLine = lossOf &&
+      element('tr', {}, element('th', {scope: 'row'}, nameOf(atBase)),
+              element('td', {class: 'number roomy'}, lossOf(atBase)), element('td', {colspan: 4}, 'base'));
+  return element(
+      'table', {class: 'verdicts'}, element('caption', {}, 'Validation loss, nats per token; below zero is better'),
+      element('thead', {}, element('tr', {}, ...heads)),
+      element('tbody', {}, ...(baseLine ? [baseLine] : []), ...judged.slice(0, kVerdictLines).map(line)));
+}
+
+const lossOfPoint = ({arm, sweep}) => {
+  const row = study.rows.find((one) => samePoint(one, {arm, sweep}));
+  return row ? fixed(row.loss_nats.mean, 3) : '–';
+};
+
+function verdicts() {
+  const {base, best_against_best: arms, factorial} = study.judgement;
+  if (factorial.length > 0) return [verdictTable(factorial, ({of}) => of, null)];
+  if (!base || arms.length === 0) return [];
+  const more = arms.length - kVerdictLines;
+  return [
+    verdictTable(arms, ({arm, sweep}) => atPoint(arm, sweep), lossOfPoint),
+    element(
+        'p', {class: 'note', hidden: more <= 0}, `${more} more stand under `,
+        element('a', {href: '#differences'}, 'Differences'), '.'),
+  ];
 }
 
 function progressText() {
@@ -41,13 +112,16 @@ function drawHeadline() {
   const begun = study.runs.some(({status}) => status === 'finished' || status === 'diverged');
   byId('answer').textContent = begun ? answer() : 'No run has finished yet, so there is no answer yet.';
   const said = begun ? study.judgement.sentences : [];
-  const items = said.map((sentence) => element('li', {}, sentence));
-  byId('verdict').replaceChildren(...items.slice(0, kSentencesAtOnce));
-  if (items.length > kSentencesAtOnce) {
-    byId('verdict').after(element(
-        'details', {class: 'more'}, element('summary', {}, `${items.length - kSentencesAtOnce} more sentences`),
-        element('ul', {}, ...items.slice(kSentencesAtOnce))));
+  const [first, ...rest] = said[0]?.startsWith('Hypothesis') ? said : [null, ...said];
+  byId('hypothesis').textContent = first ?? '';
+  byId('verdict').replaceChildren(...(begun ? verdicts() : []));
+  if (rest.length > 0) {
+    byId('verdict').append(element(
+        'details', {class: 'more'}, element('summary', {}, `In full sentences (${rest.length})`),
+        element('ul', {}, ...rest.map((sentence) => element('li', {}, sentence)))));
   }
   byId('progress').textContent = progressText();
-  byId('cautions').append(...study.fairness.filter(isCaution).map((sentence) => element('li', {}, sentence)));
+  byId('cautions')
+      .append(...study.fairness.filter(isCaution).map(
+          (sentence) => element('li', {class: isAlarm(sentence) ? 'unfair' : null}, sentence)));
 }

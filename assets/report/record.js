@@ -26,7 +26,7 @@ const distinct = (values) => [...new Set(values.filter(Boolean))];
 function drawHashes() {
   byId('fairness')
       .append(
-          ...study.fairness.map((sentence) => element('li', {class: isCaution(sentence) ? 'unfair' : null}, sentence)));
+          ...study.fairness.map((sentence) => element('li', {class: isAlarm(sentence) ? 'unfair' : null}, sentence)));
   const seeds = [...new Set(study.runs.map(({seed}) => seed))];
   const shown = (hashes) => (hashes.length ? hashes.join(', ') : '–');
   const lines = seeds.map((seed) => {
@@ -51,8 +51,12 @@ function drawHashes() {
           lines));
 }
 
+/** Where runs have more than one of these, each says its own. */
+const kOrigins = [['machine', 'machine'], ['built_with', 'trained by']];
+
 function drawRuns() {
   byId('run-summary').textContent = `${study.runs.length} runs: status, losses, time, message`;
+  const origins = kOrigins.filter(([key]) => distinct(study.runs.map((run) => run[key])).length > 1);
   const lines = study.runs.map(
       (run) =>
           [cell(run.folder, {head: true}),
@@ -64,20 +68,21 @@ function drawRuns() {
            numberCell(run.train_s ?? null, fixed(run.train_s, 1)),
            cell(run.started ?? '–'),
            cell(run.identity ?? '–'),
+           ...origins.map(([key]) => cell(run[key] || '–', {words: true})),
            cell(run.message, {words: Boolean(run.message)}),
   ]);
   byId('run-table')
       .append(sortableTable(
           'Losses in nats per token; time in updates',
-          ['run', 'status', 'step', 'loss', 'best loss', 'at step', 'seconds', 'started', 'identity', 'message'].map(
-              (text) => ({text})),
+          ['run', 'status', 'step', 'loss', 'best loss', 'at step', 'seconds', 'started', 'identity',
+           ...origins.map(([, text]) => text), 'message'].map((text) => ({text})),
           lines));
 }
 
 function drawOrigin() {
   const all = (key) => distinct(study.runs.map((run) => run[key] === undefined ? '' : String(run[key])));
   const entries = [
-    ['Machine', study.machine ? [study.machine] : []],
+    ['Machine', distinct([...study.runs.map((run) => run.machine), study.machine])],
     ['Device', all('device')],
     ['Threads of each run', all('threads')],
     ['Trained by', all('built_with')],

@@ -28,6 +28,7 @@ const isKnown = (value) => typeof value === 'number' && Number.isFinite(value);
 
 /** A sentence on fairness that asks for caution. */
 const isCaution = (sentence) => /^(NOT|ALARM)/.test(sentence);
+const isAlarm = (sentence) => sentence.startsWith('ALARM');
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 

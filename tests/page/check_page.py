@@ -86,6 +86,16 @@ def check_first_screen(page: Page):
     page.check("<b>pre</b>" in page.find("#question").text, "the question is read as HTML")
 
 
+def check_verdicts(page: Page):
+    """Each arm has a line with a word, and the first screen holds them all."""
+    table = page.find("#verdict table")
+    page.check(table.rect["y"] + table.rect["height"] < 900, "the verdicts are not on the first screen")
+    arms = page.js("return [...document.querySelectorAll('#verdict tbody th')].map((name) => name.textContent.split(' at ')[0])")
+    page.check(arms == page.js("return study.arms.map(({name}) => name)"), f"has verdicts of {arms}")
+    words = page.js("return [...document.querySelectorAll('#verdict tbody .word')].map((word) => word.textContent)")
+    page.check(words == page.js("return study.judgement.best_against_best.map(({verdict}) => verdict)"), f"has the words {words}")
+
+
 def check_legend(page: Page):
     drawn = "return curveChart.graph ? curveChart.graph.numColumns() - 1 : 0"
     first = page.js(drawn)
@@ -180,6 +190,7 @@ def check(program: Path, folder: Path):
             if one.name == "before":
                 check_nothing_is_zero(page)
             else:
+                check_verdicts(page)
                 check_legend(page)
                 check_chart(page)
             page.fail_on_complaints()
