@@ -118,4 +118,12 @@ uint64_t ValidationWindows::hash() const {
   return hash;
 }
 
+std::optional<double> ValidationWindows::entropy_bound() const {
+  std::vector<int64_t> targets;
+  for (const int64_t start : starts_) targets.push_back(start + 1);
+  const auto nats = source_->information(targets, context_);
+  if (!nats) return std::nullopt;
+  return *nats / static_cast<double>(tokens());
+}
+
 }  // namespace blockzoo

@@ -4,12 +4,14 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "blockzoo/core/hash.h"
 #include "data/content_hash.h"
+#include "data/story_information.h"
 #include "data/story_words.h"
 
 namespace blockzoo {
@@ -17,8 +19,6 @@ namespace blockzoo {
 namespace {
 
 constexpr uint64_t kHeldOutPairs = 16;  // one pair of names in so many belongs to validation
-constexpr int64_t kFewestMiddles = 5;
-constexpr int64_t kMostMiddles = 9;
 
 /// SplitMix64, with whole numbers below a limit. The standard library's distributions differ between vendors.
 class Draw {
@@ -30,13 +30,12 @@ class Draw {
     return static_cast<size_t>((bits() >> 32) * limit >> 32);
   }
 
-  template <size_t N>
-  std::string_view from(const std::array<std::string_view, N>& words) {
-    return words[below(N)];
-  }
+  std::string_view from(std::span<const std::string_view> words) { return words[below(words.size())]; }
 
-  /// The logarithm of the number of ways that the draws so far could have gone.
+  /// -log of the probability of the draws so far.
   double nats() const { return nats_; }
+  /// What was drawn so far was drawn again until it met a condition, which so much of it does.
+  void met_with_probability(double probability) { nats_ += std::log(probability); }
   void forget_nats() { nats_ = 0; }
 
  private:
@@ -56,6 +55,14 @@ std::string draw_name(Draw& draw) {
   return name;
 }
 
+/// Share of the pairs of names that do not begin with the same letter.
+double share_of_different_letters() {
+  int64_t pairs = 0;
+  for (const auto a : story::starts)
+    pairs += std::count_if(story::starts.begin(), story::starts.end(), [&](auto b) { return a.front() != b.front(); });
+  return static_cast<double>(pairs) / static_cast<double>(story::starts.size() * story::starts.size());
+}
+
 bool held_out(uint64_t seed, const std::string& a, const std::string& b) {
   const auto pair = mix(hash_bytes(std::min(a, b))) + hash_bytes(std::max(a, b));
   return mix(seed_for(seed, "held-out pairs") ^ pair) % kHeldOutPairs == 0;
@@ -71,6 +78,7 @@ class Teller {
       draw_.forget_nats();
       names_ = {draw_name(draw_), draw_name(draw_)};
     } while (names_[0][0] == names_[1][0] || held_out(seed, names_[0], names_[1]) != (part == StoryPart::kValidation));
+    draw_.met_with_probability(share_of_different_letters());
     trades_ = {draw_.from(story::trades), draw_.from(story::trades)};
     thing_ = draw_.from(story::qualities);
     thing_.append(" ").append(draw_.from(story::things));
@@ -81,7 +89,8 @@ class Teller {
   Story tell() {
     sentence(draw_.from(story::openings));
     sentence(draw_.from(story::meetings));
-    const auto count = kFewestMiddles + draw_.below(kMostMiddles - kFewestMiddles + 1);
+    const auto count =
+        static_cast<size_t>(story::fewest_middles) + draw_.below(story::most_middles - story::fewest_middles + 1);
     auto order = story::middles_of_story;
     for (size_t i = 0; i < count; ++i) {
       std::swap(order[i], order[i + draw_.below(order.size() - i)]);
@@ -127,17 +136,7 @@ class Teller {
     if (key == "thing") return thing_;
     if (key == "home") return home_;
     if (key == "pet") return pet_;
-    if (key == "temper") return draw_.from(story::tempers);
-    if (key == "near") return draw_.from(story::nearness);
-    if (key == "place") return draw_.from(story::places);
-    if (key == "hideout") return draw_.from(story::hideouts);
-    if (key == "animal") return draw_.from(story::animals);
-    if (key == "food") return draw_.from(story::foods);
-    if (key == "weather") return draw_.from(story::weathers);
-    if (key == "time") return draw_.from(story::times);
-    if (key == "deed") return draw_.from(story::deeds);
-    if (key == "pastime") return draw_.from(story::pastimes);
-    throw std::logic_error("a story template has an unknown slot: " + std::string(key));
+    return draw_.from(story::words_for(key));
   }
 
   Draw draw_;
@@ -155,6 +154,7 @@ class StorySource final : public TokenSource {
   StorySource(const StoriesConfig& config, StoryPart part, int64_t stories) : part_(part) {
     for (int64_t index = 0; index < stories; ++index) {
       const auto story = make_story(config, part, index);
+      starts_.push_back(size());
       text_ += story.text;
       if (part == StoryPart::kValidation) mark(story);
     }
@@ -177,6 +177,26 @@ class StorySource final : public TokenSource {
     check(first, out.size());
     if (!has_lookback()) return TokenSource::read_lookback(first, out);
     std::copy_n(lookback_.begin() + first, out.size(), out.begin());
+  }
+
+  std::optional<double> information(std::span<const int64_t> firsts, int64_t count) const override {
+    double sum = 0;
+    size_t known = starts_.size();
+    std::vector<double> nats;
+    for (const int64_t first : firsts) {
+      check(first, static_cast<size_t>(count));
+      for (int64_t byte = first; byte < first + count;) {
+        const auto next = std::upper_bound(starts_.begin(), starts_.end(), byte);
+        const auto story = static_cast<size_t>(next - starts_.begin()) - 1;
+        const int64_t start = starts_[story], end = next == starts_.end() ? size() : *next;
+        if (story != known) nats = information_of(std::string_view(text_).substr(start, end - start));
+        known = story;
+        const int64_t last = std::min(first + count, end);
+        sum = std::accumulate(nats.begin() + (byte - start), nats.begin() + (last - start), sum);
+        byte = last;
+      }
+    }
+    return sum;
   }
 
   uint64_t hash() const {
@@ -205,6 +225,7 @@ class StorySource final : public TokenSource {
 
   StoryPart part_;
   std::string text_;
+  std::vector<int64_t> starts_;  // of the stories
   std::vector<uint16_t> lookback_;
 };
 

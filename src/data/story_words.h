@@ -1,6 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace blockzoo::story {
@@ -49,8 +53,37 @@ inline constexpr std::array<std::string_view, 10> pastimes{
     "slept",  "waited",        "sang a song",  "counted the clouds", "mended a shirt",
     "cooked", "read a letter", "fed the hens", "swept the floor",    "chopped wood"};
 
-// {A} and {B} are the story's two names, {X} and {Y} the same two in an order drawn for each sentence. {trade_a},
-// {trade_b}, {thing}, {home}, {pet} keep one value through a story; every other slot is drawn each time.
+/// What a slot of a sentence is drawn from; also the parts of a name, and of a thing.
+inline std::span<const std::string_view> words_for(std::string_view slot) {
+  if (slot == "vowel") return vowels;
+  if (slot == "middle") return middles;
+  if (slot == "tail") return tails;
+  if (slot == "trade_a" || slot == "trade_b") return trades;
+  if (slot == "quality") return qualities;
+  if (slot == "thing") return things;
+  if (slot == "home" || slot == "place") return places;
+  if (slot == "pet" || slot == "animal") return animals;
+  if (slot == "temper") return tempers;
+  if (slot == "near") return nearness;
+  if (slot == "hideout") return hideouts;
+  if (slot == "food") return foods;
+  if (slot == "weather") return weathers;
+  if (slot == "time") return times;
+  if (slot == "deed") return deeds;
+  if (slot == "pastime") return pastimes;
+  throw std::logic_error("a story template has an unknown slot: " + std::string(slot));
+}
+
+/// Whether a slot keeps one value through a story, as the two names do; every other one is drawn each time.
+inline bool is_kept(std::string_view slot) {
+  return slot == "A" || slot == "B" || slot == "trade_a" || slot == "trade_b" || slot == "thing" || slot == "home" ||
+         slot == "pet";
+}
+
+// A story is an opening, a meeting, different middles in any order, and an ending. {A} and {B} are its two names, {X}
+// and {Y} the same two in an order drawn for each sentence.
+inline constexpr int64_t fewest_middles = 5;
+inline constexpr int64_t most_middles = 9;
 inline constexpr std::array<std::string_view, 3> openings{
     "{A} was a {temper} {trade_a} who lived {near} the {home}.",
     "Once there was a {temper} {trade_a} {near} the {home}, and everybody knew that {trade_a} as {A}.",

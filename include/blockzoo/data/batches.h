@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "blockzoo/data/token_source.h"
@@ -65,12 +66,17 @@ class ValidationWindows {
 
   int64_t size() const { return static_cast<int64_t>(starts_.size()); }
   int64_t context() const { return context_; }
+  int64_t tokens() const { return size() * context_; }  // targets of all windows
 
   /// Windows first .. first + count - 1; fewer at the end.
   EvalBatch read(int64_t first, int64_t count) const;
 
   /// Of every token that is read; it goes in the record beside the losses.
   uint64_t hash() const;
+
+  /// The least mean loss that a model can expect here, nats per token: the information of the targets, given all of the
+  /// text before them, over their number. A model sees at most its window, so it knows less. Absent unless generated.
+  std::optional<double> entropy_bound() const;
 
  private:
   std::shared_ptr<const TokenSource> source_;

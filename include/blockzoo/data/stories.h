@@ -16,7 +16,8 @@ namespace blockzoo {
 /// before: the loss there shows what attention does. The two names of a story never share their first letter, and one
 /// pair of names in sixteen is kept for validation, so no story is in both parts; both draw from the same names.
 /// The text depends on the seed and the story's index only, and is the same on every machine. The choices in
-/// it hold 0.134 nats per byte on average, which is the least loss that a model can reach.
+/// it hold 0.134 nats per byte on average, which is the least loss that a model can expect; TokenSource::information
+/// has that of any place, byte by byte, by summing over every way in which a story could have come to it.
 struct StoriesConfig {
   static constexpr std::string_view kind = "stories";
   static constexpr std::string_view summary = "generated stories with recurring invented names; no download";
@@ -46,7 +47,7 @@ struct Mention {
 struct Story {
   std::string text;                           // ends with a line feed
   std::array<std::vector<Mention>, 2> names;  // where each of the two names stands, in order
-  double nats = 0;                            // information in the choices that made it; see StoriesConfig
+  double nats = 0;                            // -log of the probability of the choices that made it
 };
 
 enum class StoryPart { kTrain, kValidation };

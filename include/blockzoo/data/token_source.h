@@ -27,6 +27,12 @@ class TokenSource {
 
   /// For tokens first, first + 1, ...: 0, or, inside a repeated name, how many tokens back its last mention begins.
   virtual void read_lookback(int64_t first, std::span<int64_t> out) const;
+
+  /// Nats in the tokens first .. first + count - 1 of all `firsts`, which ascend: the sum of -log p(x_i | all before i)
+  /// under the process that made the text, as it looks to someone who lacks its seed. A model that has not seen the
+  /// text can expect no smaller sum of losses. Absent for text whose process is not known. Errors: std::out_of_range
+  /// past the end.
+  virtual std::optional<double> information(std::span<const int64_t> firsts, int64_t count) const;
 };
 
 /// Training and validation data that share no token, and what a model needs to know of them.
