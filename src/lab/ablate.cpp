@@ -15,8 +15,8 @@
 #include "blockzoo/hub/run_lock.h"
 #include "blockzoo/train/stop.h"
 #include "lab/child.h"
-#include "lab/machine.h"
 #include "lab/points.h"
+#include "train/machine.h"
 
 namespace blockzoo {
 namespace {
@@ -75,11 +75,14 @@ class Ablation {
                                    {"hypothesis", nullptr},
                                    {"machine", machine()},
                                    {"base", write_yaml(to_document(resolved(study_.base)))},
+                                   {"factors", nlohmann::json::array()},
                                    {"runs", nlohmann::json::array()}};
     if (const auto& expected = study_.hypothesis; expected.stated())
       json["hypothesis"] = {{"arm", expected.arm},
                             {"better_than", expected.better_than},
                             {"by_at_least_nats", expected.by_at_least_nats}};
+    if (study_.budget.tokens) json["budget_tokens"] = *study_.budget.tokens;
+    for (const auto& [name, levels] : study_.factors) json["factors"].push_back({{"name", name}, {"levels", levels}});
     for (const auto& run : study_.runs) {
       nlohmann::ordered_json entry = {{"folder", run.folder.generic_string()},
                                       {"arm", run.arm},

@@ -11,6 +11,7 @@
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/lab/effect.h"
 #include "blockzoo/lab/verdict.h"
+#include "lab/factorial.h"
 #include "lab/size_and_compute.h"
 #include "lab/sweep.h"
 #include "lab/table_text.h"
@@ -105,6 +106,8 @@ std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes
                        "tokens_per_s",
                        "data_hash",
                        "batches_hash",
+                       "machine",
+                       "built_with",
                        "message"});
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const auto& run = study.runs[i];
@@ -129,6 +132,8 @@ std::string runs_csv(const Study& study, const std::vector<RunOutcome>& outcomes
                      record.step > 0 ? exact(record.tokens_per_s()) : "",
                      record.data_hash,
                      record.batches_hash,
+                     record.machine,
+                     record.built_with(),
                      record.message});
   }
   return text;
@@ -164,7 +169,7 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
   text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
   for (const auto& row : rows) text += markdown_row(cells(row));
-  text += comparisons_markdown(judgement);
+  text += comparisons_markdown(judgement) + factorial_markdown(judgement.factorial);
   text += "\n## What differs from the base\n\n" + arm_differences(study);
   text += "\n## Size and compute\n\n" + size_and_compute(study, outcomes);
   if (!effects.empty())
@@ -245,49 +250,14 @@ std::string terminal_table(const std::vector<SummaryRow>& rows) {
   return text;
 }
 
-std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes) {
-  std::set<std::string> data, windows;
-  std::set<int64_t> tokens, parameters;
-  std::map<int64_t, std::set<std::string>> orders;
-  int64_t finished = 0;
-  for (size_t i = 0; i < outcomes.size(); ++i) {
-    const auto& record = outcomes[i].record;
-    if (record.status != RunStatus::kFinished) continue;
-    ++finished;
-    data.insert(record.data_hash);
-    windows.insert(record.validation_hash);
-    tokens.insert(record.tokens);
-    parameters.insert(record.parameters);
-    orders[study.runs[i].seed].insert(record.batches_hash);
-  }
-  if (finished == 0) return {"no run finished, so there is nothing to compare"};
-  const auto verdict = [](bool same, const std::string& what) { return (same ? "same " : "NOT the same ") + what; };
-  const bool same_order =
-      std::all_of(orders.begin(), orders.end(), [](const auto& entry) { return entry.second.size() == 1; });
-  std::vector<std::string> sentences{
-      verdict(data.size() == 1,
-              fmt::format("training and validation data in all {} finished runs (by hash)", finished)),
-      verdict(windows.size() == 1, "validation windows (by hash)"),
-      verdict(same_order, "batches in the same order for every arm at each seed (by hash)"),
-      verdict(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin())
-                                                     : "number of training tokens")};
-  sentences.push_back(parameters.size() == 1 ? fmt::format("same number of parameters, {}", *parameters.begin())
-                                             : fmt::format("NOT the same number of parameters: {} to {}",
-                                                           *parameters.begin(), *parameters.rbegin()));
-  std::map<std::string, int64_t> alarms;
-  for (const auto& outcome : outcomes) {
-    for (const auto& alarm : outcome.record.alarms) ++alarms[alarm];
-  }
-  for (const auto& [alarm, runs] : alarms) sentences.push_back(fmt::format("ALARM in {} runs: {}", runs, alarm));
-  return sentences;
-}
-
 void write_report(const std::filesystem::path& folder, const Study& study, const std::vector<RunOutcome>& outcomes) {
   const auto rows = summarise(study, outcomes);
   write_file(folder / "report.md", report_markdown(study, outcomes, rows, read_effects(folder)));
   write_file(folder / "results.csv", results_csv(rows));
   write_file(folder / "runs.csv", runs_csv(study, outcomes));
-  write_file(folder / "comparisons.csv", comparisons_csv(judge(study, outcomes)));
+  const auto judgement = judge(study, outcomes);
+  write_file(folder / "comparisons.csv", comparisons_csv(judgement));
+  if (!study.factors.empty()) write_file(folder / "factorial.csv", factorial_csv(judgement.factorial));
 }
 
 }  // namespace blockzoo

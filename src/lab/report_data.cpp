@@ -11,6 +11,7 @@
 #include "blockzoo/lab/report.h"
 #include "blockzoo/lab/verdict.h"
 #include "blockzoo/nn/flops.h"
+#include "lab/factorial.h"
 #include "lab/report_curves.h"
 #include "lab/size_and_compute.h"
 
@@ -112,7 +113,8 @@ Json run_of(const PlannedRun& run, const RunOutcome& outcome, const RunTrace& tr
   json["device"] = record.device;
   json["threads"] = record.threads;
   json["started"] = record.started;
-  json["built_with"] = trace.built_with;
+  json["machine"] = record.machine;
+  json["built_with"] = record.built_with();
   json["first_gradient_norms"] = Json::object();
   for (const auto& [layer, norm] : record.first_gradient_norms)
     json["first_gradient_norms"][layer] = blockzoo::number_or_null(norm);
@@ -136,23 +138,37 @@ Json arms_of(const Study& study) {
   return arms;
 }
 
+Json to_json(const std::optional<PairedDifference>& difference, double adjusted_p) {
+  if (!difference) return nullptr;
+  return {{"pairs", difference->pairs},
+          {"mean", blockzoo::number_or_null(difference->mean)},
+          {"interval", to_json(std::optional(difference->interval))},
+          {"p", blockzoo::number_or_null(difference->p)},
+          {"adjusted_p", blockzoo::number_or_null(adjusted_p)}};
+}
+
+Json to_json(const std::vector<FactorialEffect>& effects) {
+  Json list = Json::array();
+  for (const auto& one : effects)
+    list.push_back({{"of", name_of_effect(one)},
+                    {"factors", one.of.size()},
+                    {"verdict", name_of(one.verdict)},
+                    {"reason", one.reason},
+                    {"windows", to_json(one.over_windows)},
+                    {"difference", to_json(one.difference, one.adjusted_p)}});
+  return list;
+}
+
 Json to_json(const std::vector<Comparison>& comparisons) {
   Json list = Json::array();
   for (const auto& one : comparisons) {
-    Json json = {{"arm", one.arm},
-                 {"sweep", values_of(one.sweep)},
-                 {"base_sweep", values_of(one.base_sweep)},
-                 {"verdict", name_of(one.verdict)},
-                 {"reason", one.reason},
-                 {"windows", to_json(one.over_windows)},
-                 {"difference", nullptr}};
-    if (one.difference)
-      json["difference"] = {{"pairs", one.difference->pairs},
-                            {"mean", blockzoo::number_or_null(one.difference->mean)},
-                            {"interval", to_json(std::optional(one.difference->interval))},
-                            {"p", blockzoo::number_or_null(one.difference->p)},
-                            {"adjusted_p", blockzoo::number_or_null(one.adjusted_p)}};
-    list.push_back(std::move(json));
+    list.push_back({{"arm", one.arm},
+                    {"sweep", values_of(one.sweep)},
+                    {"base_sweep", values_of(one.base_sweep)},
+                    {"verdict", name_of(one.verdict)},
+                    {"reason", one.reason},
+                    {"windows", to_json(one.over_windows)},
+                    {"difference", to_json(one.difference, one.adjusted_p)}});
   }
   return list;
 }
@@ -164,6 +180,7 @@ Json to_json(const Judgement& judgement) {
           {"sentences", judgement.sentences},
           {"best_against_best", to_json(judgement.best_against_best)},
           {"same_point", to_json(judgement.same_point)},
+          {"factorial", to_json(judgement.factorial)},
           {"sensitivity", std::move(sensitivity)},
           {"noise",
            {{"base", to_json(judgement.noise.base)},

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "blockzoo/lab/studied_keys.h"
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
@@ -96,7 +97,9 @@ class Planner {
     for (const auto& part : arm.parts) {
       if (part.patch->kind != Tree::Kind::kNull) patch = overlay(patch, *part.patch);
     }
-    return patched_or_noted(arm.path, arm.place, plain_base_, patch);
+    const auto config = patched_or_noted(arm.path, arm.place, plain_base_, patch);
+    if (config) require_named(plain_base_, *config, patch, arm.path);
+    return config;
   }
 
   /// The arms that are sound, and before them what they are held against where none of them is it.
@@ -361,6 +364,7 @@ Study load_study(const std::filesystem::path& path, const std::vector<std::strin
   Study study{.name = config.name,
               .question = config.question,
               .hypothesis = config.hypothesis,
+              .budget = config.budget,
               .base = read_run_config(base, document.folder, sets),
               .runs = {}};
   Planner(config, document, study).plan();

@@ -60,13 +60,6 @@ bool may_be_running(const std::filesystem::path& run_folder) {
   return std::string(self.nodename) != host || ::kill(process, 0) == 0 || errno == EPERM;
 }
 
-std::string built_with(const std::filesystem::path& run_folder) {
-  const auto build = Json::parse(read_file(run_folder / "run.json")).at("build");
-  return fmt::format("blockzoo {} (commit {}, {}, {}, LibTorch {})", build.at("version").get<std::string>(),
-                     build.at("commit").get<std::string>(), build.at("compiler").get<std::string>(),
-                     build.at("build_type").get<std::string>(), build.at("libtorch").get<std::string>());
-}
-
 void read_run(const std::filesystem::path& folder, const std::string& planned_identity, RunOutcome& outcome,
               RunTrace& trace) {
   auto& record = outcome.record;
@@ -79,7 +72,6 @@ void read_run(const std::filesystem::path& folder, const std::string& planned_id
       record.message = "its folder holds a run of another config";
       return;
     }
-    trace.built_with = built_with(folder);
     record = std::move(found);
   } catch (const std::exception& error) {
     record.status = RunStatus::kFailed;
@@ -110,6 +102,9 @@ StudyFolder read_study_folder(const std::filesystem::path& folder) {
       const auto& expected = json.at("hypothesis");
       result.study.hypothesis = {expected.at("arm"), expected.at("better_than"), expected.at("by_at_least_nats")};
     }
+    for (const auto& factor : json.value("factors", Json::array()))
+      result.study.factors.push_back({factor.at("name"), factor.at("levels")});
+    if (json.contains("budget_tokens")) result.study.budget.tokens = json.at("budget_tokens").get<int64_t>();
     result.base_yaml = json.value("base", "");
     result.machine = json.value("machine", "");
     for (const auto& entry : json.at("runs")) {

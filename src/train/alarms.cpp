@@ -28,4 +28,18 @@ std::string start_alarm(double first_loss, int64_t vocabulary) {
                      first_loss > guessing ? "the start values are too large" : "the targets are known beforehand");
 }
 
+std::string tokens_alarm(int64_t seen, int64_t planned) {
+  if (seen == planned) return "";
+  return fmt::format("the run trained on {} tokens, and its config plans {}", seen, planned);
+}
+
+std::string entropy_alarm(double loss, double bound, int64_t tokens) {
+  constexpr double chance_nats = 35;
+  if (!(loss < bound - chance_nats / static_cast<double>(tokens))) return "";
+  return fmt::format(
+      "the validation loss, {:.4f}, is below the {:.4f} nats per token that the generated text holds: the model knows "
+      "text or targets beforehand",
+      loss, bound);
+}
+
 }  // namespace blockzoo

@@ -1,10 +1,11 @@
 #include "blockzoo/train/record.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "blockzoo/core/build_info.h"
 #include "blockzoo/core/names.h"
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/nn/flops.h"
@@ -41,6 +42,14 @@ EvalResult eval_from(const Json& json) {
   return result;
 }
 
+BuildInfo build_from(const Json& json) {
+  return {.version = json.at("version"),
+          .commit = json.at("commit"),
+          .compiler = json.at("compiler"),
+          .libtorch = json.at("libtorch"),
+          .build_type = json.at("build_type")};
+}
+
 RunStatus status_from(const std::string& name) {
   for (const auto& [status, spelling] : names(RunStatus{})) {
     if (spelling == name) return status;
@@ -56,6 +65,12 @@ int64_t without_embeddings(const std::map<std::string, int64_t>& parameters_by_p
     if (part != "embedding" && part != "position" && part != "head") sum += number;
   }
   return sum;
+}
+
+std::string RunRecord::built_with() const {
+  if (build.version.empty()) return "";
+  return fmt::format("blockzoo {} (commit {}, {}, {}, LibTorch {})", build.version, build.commit, build.compiler,
+                     build.build_type, build.libtorch);
 }
 
 RunRecord record_from_json(const std::string& text) {
@@ -77,12 +92,15 @@ RunRecord record_from_json(const std::string& text) {
   record.parameters_by_part = json.at("parameters_by_part").get<std::map<std::string, int64_t>>();
   if (json.contains("training_flops")) record.training_flops = finite_or_nan(json.at("training_flops"));
   record.device = json.at("device");
+  record.machine = json.value("machine", "");
+  if (json.contains("build")) record.build = build_from(json.at("build"));
   record.threads = json.at("threads");
   record.started = json.at("started");
   record.train_s = json.at("train_s");
   record.data_hash = json.at("data_hash");
   record.batches_hash = json.at("batches_hash");
   record.validation_hash = json.at("validation_hash");
+  if (json.contains("entropy_bound_nats")) record.entropy_bound_nats = json.at("entropy_bound_nats").get<double>();
   record.first_loss = finite_or_nan(json.at("first_loss"));
   for (const auto& [layer, norm] : json.at("first_gradient_norms").items())
     record.first_gradient_norms[layer] = finite_or_nan(norm);
@@ -93,7 +111,6 @@ RunRecord record_from_json(const std::string& text) {
 }
 
 std::string to_json(const RunRecord& record) {
-  const auto& build = build_info();
   Json json = {{"schema", RunRecord::kSchema},
                {"status", name_of(record.status)},
                {"message", record.message},
@@ -107,6 +124,7 @@ std::string to_json(const RunRecord& record) {
                {"parameters_by_part", record.parameters_by_part},
                {"parameters_without_embeddings", without_embeddings(record.parameters_by_part)},
                {"device", record.device},
+               {"machine", record.machine},
                {"threads", record.threads},
                {"started", record.started},
                {"train_s", record.train_s},
@@ -121,6 +139,7 @@ std::string to_json(const RunRecord& record) {
     json["training_flops"] = number(*record.training_flops);
     json["training_flops_convention"] = kTrainingFlopsConvention;
   }
+  if (record.entropy_bound_nats) json["entropy_bound_nats"] = *record.entropy_bound_nats;
   for (const auto& [layer, norm] : record.first_gradient_norms) json["first_gradient_norms"][layer] = number(norm);
   if (record.validation) {
     json["validation"] = to_object(*record.validation);
@@ -129,6 +148,7 @@ std::string to_json(const RunRecord& record) {
       json["validation"]["window_losses"].push_back(number(loss));
   }
   if (record.best_validation) json["best_validation"] = to_object(*record.best_validation);
+  const auto& build = record.build;
   json["build"] = {{"version", build.version},
                    {"commit", build.commit},
                    {"compiler", build.compiler},

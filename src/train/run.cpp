@@ -16,6 +16,7 @@
 #include "blockzoo/nn/flops.h"
 #include "blockzoo/train/stop.h"
 #include "train/alarms.h"
+#include "train/machine.h"
 
 namespace blockzoo {
 namespace {
@@ -39,10 +40,13 @@ class Run {
     record_.seed = config.seed;
     record_.steps = config.train.steps;
     record_.device = session_.device().str();
+    record_.machine = machine();
+    record_.build = build_info();
     record_.threads = at::get_num_threads();
     record_.started = utc_now();
     record_.data_hash = hex(session_.corpus().hash);
     record_.validation_hash = hex(session_.validation_hash());
+    record_.entropy_bound_nats = session_.validation_windows().entropy_bound();
     const auto count = count_parameters(config.model);
     record_.parameters = count.total;
     record_.parameters_by_part = count.by_part;
@@ -63,9 +67,12 @@ class Run {
     session_.set_steps_done(checkpoint.step);
     saved_step_ = checkpoint.step;
     session_.set_batches_hash(state.at("batches_hash"));
+    session_.set_tokens_seen(before.tokens);
     above_start_ = state.at("above_start");
     metrics_.emplace(folder_ / "metrics.jsonl", state.at("metrics_bytes").get<uint64_t>());
     record_.started = before.started;
+    if (!before.machine.empty() && !before.machine.ends_with(record_.machine))
+      record_.machine = before.machine + "; then " + record_.machine;
     record_.alarms = before.alarms;
     record_.train_s = before.train_s;
     record_.first_loss = before.first_loss;
@@ -97,7 +104,11 @@ class Run {
       if (last || due(config_.train.eval_every, step)) validate();
       if (last || due(config_.train.save_every, step) || stop_signal() != 0) save();
     }
-    if (session_.steps_done() == config_.train.steps) return end(RunStatus::kFinished);
+    if (session_.steps_done() == config_.train.steps) {
+      const auto alarm = tokens_alarm(session_.tokens_seen(), tokens_of(config_.train.steps));
+      if (!alarm.empty()) raise(alarm);
+      return end(RunStatus::kFinished);
+    }
     record_.message = fmt::format("stopped by signal {} after step {}", stop_signal(), session_.steps_done());
     if (saved_step_ != session_.steps_done()) save();
     return end(RunStatus::kInterrupted);
@@ -132,8 +143,7 @@ class Run {
       record_.first_loss = result.loss;
       if (const auto alarm = start_alarm(result.loss, config_.model.vocabulary); !alarm.empty()) raise(alarm);
     }
-    const auto tokens = tokens_of(result.step);
-    if (logged || !result.finite) metrics_->append(step_line(result, tokens, record_.train_s));
+    if (logged || !result.finite) metrics_->append(step_line(result, session_.tokens_seen(), record_.train_s));
     const double per_step = timed_s_ / static_cast<double>(timed_steps_);
     progress_.step(result, static_cast<double>(tokens_of(1)) / per_step,
                    per_step * static_cast<double>(config_.train.steps - result.step));
@@ -143,6 +153,11 @@ class Run {
   void raise(const std::string& alarm) {
     record_.alarms.push_back(alarm);
     progress_.note("alarm: " + alarm);
+  }
+
+  std::string below_entropy(double loss) const {
+    if (!record_.entropy_bound_nats) return "";
+    return entropy_alarm(loss, *record_.entropy_bound_nats, session_.validation_windows().tokens());
   }
 
   bool diverged(const StepResult& result) {
@@ -164,6 +179,10 @@ class Run {
     metrics_->append(validation_line(session_.steps_done(), result));
     progress_.validation(session_.steps_done(), result);
     record_.validation = result;
+    if (const auto alarm = below_entropy(result.loss); !alarm.empty()) {
+      const bool told = record_.best_validation && !below_entropy(record_.best_validation->loss).empty();
+      if (!told) raise(alarm);
+    }
     if (!std::isfinite(result.loss)) return;
     if (record_.best_validation && record_.best_validation->loss <= result.loss) return;
     record_.best_validation = result;
@@ -190,7 +209,7 @@ class Run {
 
   void write_record() {
     record_.step = session_.steps_done();
-    record_.tokens = tokens_of(record_.step);
+    record_.tokens = session_.tokens_seen();
     record_.training_flops = flops_of_step_ * static_cast<double>(record_.step);
     record_.batches_hash = hex(session_.batches_hash());
     blockzoo::write_record(folder_, record_);

@@ -97,6 +97,56 @@ TEST_CASE("Unequal data, order, tokens and parameters are each called out", "[la
   CHECK(fairness(study, outcomes).back() == "ALARM in 2 runs: the start is odd");
 }
 
+TEST_CASE("A budget that runs do not keep to within a step is called out", "[lab][report][fairness][torch]") {
+  auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
+  study.budget.tokens = 700;
+  for (auto& outcome : outcomes) outcome.record.step = 8;  // 80 tokens each
+  CHECK(fairness(study, outcomes).at(5) ==
+        "same budget of 700 training tokens in every finished run, to within one step");
+  outcomes[2].record.tokens = 560;
+  CHECK_THAT(fairness(study, outcomes).at(5),
+             ContainsSubstring("NOT the budget of 700 training tokens") && ContainsSubstring("seed 0 trained on 560"));
+}
+
+TEST_CASE("Runs of several machines or programs, and the entropy of generated text, are told",
+          "[lab][report][fairness][torch]") {
+  auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
+  for (auto& outcome : outcomes) {
+    outcome.record.machine = "M";
+    outcome.record.build = {.version = "1", .commit = "c", .compiler = "G", .libtorch = "2", .build_type = "R"};
+    outcome.record.entropy_bound_nats = 0.13;
+  }
+  CHECK(fairness(study, outcomes).size() == 6);
+  CHECK(fairness(study, outcomes).at(5) ==
+        "the generated text holds 0.1300 nats per validation token, the least loss that a model which has not seen it "
+        "can expect");
+  outcomes[3].record.machine = "N";
+  outcomes[2].record.build.commit = "d";
+  outcomes[1].record.entropy_bound_nats = 0.14;
+  const auto sentences = fairness(study, outcomes);
+  REQUIRE(sentences.size() == 8);
+  CHECK(sentences[5] == "NOT the same machine, so tokens/s do not compare: M (3 runs) / N (1 run)");
+  CHECK(
+      sentences[6] ==
+      "NOT the same program, so tokens/s and last digits may differ: blockzoo 1 (commit c, G, R, LibTorch 2) (3 runs) "
+      "/ blockzoo 1 (commit d, G, R, LibTorch 2) (1 run)");
+  CHECK_THAT(sentences[7], ContainsSubstring("0.1300 to 0.1400 nats"));
+  outcomes[3].record.machine = "";  // an older record
+  CHECK_THAT(fairness(study, outcomes)[5], ContainsSubstring("NOT the same program"));
+}
+
+TEST_CASE("An arm in which model and training change together is told beside the results",
+          "[lab][report][fairness][torch]") {
+  auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
+  for (const size_t i : {2, 3})
+    study.runs[i].differences = {
+        {"model.layers", "2", "3"}, {"train.batch", "4", "8"}, {"train.optimizer.lr", "1", "2"}};
+  CHECK_THAT(fairness(study, outcomes).at(5), ContainsSubstring("in model.layers and in train.batch too"));
+  const TemporaryFolder folder;
+  write_report(folder.path(), study, outcomes);
+  CHECK_THAT(read_file(folder / "report.md"), ContainsSubstring("- NOT one change: arm b"));
+}
+
 TEST_CASE("The files hold every row, every run and the reasons of what did not finish", "[lab][report][torch]") {
   const TemporaryFolder folder;
   const auto [study, outcomes] = made({1.0, 2.0, std::nan(""), 3.25});

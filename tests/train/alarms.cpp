@@ -19,6 +19,21 @@ TEST_CASE("A first loss near ln(vocabulary) is quiet, and one far away is not", 
   CHECK(start_alarm(std::nan(""), 256).empty());  // a divergence, which is told elsewhere
 }
 
+TEST_CASE("A validation loss below what the text holds raises an alarm, and chance does not",
+          "[train][alarms][entropy][torch]") {
+  CHECK(entropy_alarm(0.14, 0.134, 10'000).empty());
+  CHECK(entropy_alarm(0.134 - 0.0034, 0.134, 10'000).empty());
+  CHECK_THAT(entropy_alarm(0.134 - 0.0036, 0.134, 10'000),
+             ContainsSubstring("0.1304, is below the 0.1340 nats per token"));
+  CHECK(entropy_alarm(0.01, 0.134, 100).empty());  // so few tokens cannot tell
+  CHECK(entropy_alarm(std::nan(""), 0.134, 10'000).empty());
+}
+
+TEST_CASE("Another number of tokens than planned raises an alarm", "[train][alarms][torch]") {
+  CHECK(tokens_alarm(768, 768).empty());
+  CHECK_THAT(tokens_alarm(767, 768), ContainsSubstring("trained on 767 tokens, and its config plans 768"));
+}
+
 TEST_CASE("Validation windows found in the training data raise an alarm", "[train][alarms][torch]") {
   auto config = tiny_run();
   config.model.context = 64;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "blockzoo/core/build_info.h"
 #include "blockzoo/nn/flops.h"
 #include "blockzoo/nn/model.h"
 #include "blockzoo/train/run.h"
@@ -9,6 +10,7 @@
 #include "support/from_yaml.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
+#include "train/machine.h"
 
 namespace blockzoo {
 
@@ -39,6 +41,23 @@ TEST_CASE("A record of the same schema that does not say a run's operations is s
   CHECK_FALSE(read.training_flops);
   CHECK(without_embeddings(read.parameters_by_part) == 30);
   CHECK_THAT(to_json(read), !ContainsSubstring("training_flops"));
+}
+
+TEST_CASE("A record says its machine and build, and keeps those of the run when it is read", "[train][record][torch]") {
+  const TemporaryFolder folder;
+  const auto run = run_training(tiny_run(), {.folder = folder / "run", .talk = Talk::kQuiet});
+  CHECK(run.machine == machine());
+  CHECK_THAT(run.built_with(), ContainsSubstring("LibTorch " + build_info().libtorch));
+  auto elsewhere = run;
+  elsewhere.machine = "another";
+  elsewhere.build.commit = "0123456789ab";
+  const auto read = record_from_json(to_json(elsewhere));
+  CHECK(read.machine == "another");
+  CHECK_THAT(read.built_with(), ContainsSubstring("commit 0123456789ab"));
+  auto old = nlohmann::ordered_json::parse(to_json(run));
+  CHECK(old.erase("machine") == 1);
+  CHECK(record_from_json(old.dump()).machine.empty());
+  CHECK(RunRecord{}.built_with().empty());
 }
 
 TEST_CASE("Parameters without embeddings are those that Pythia publishes", "[train][record][torch]") {

@@ -77,6 +77,8 @@ TEST_CASE("A run that was cut off and resumed equals one that was not, bit for b
   CHECK(resumed.status == RunStatus::kFinished);
   CHECK(metrics(folder / "cut") == metrics(folder / "straight"));
   CHECK(resumed.batches_hash == straight.batches_hash);
+  CHECK(resumed.tokens == 8 * 4 * 24);
+  CHECK(resumed.alarms == straight.alarms);
   CHECK(resumed.best_step == straight.best_step);
   CHECK(resumed.validation->loss == straight.validation->loss);
   const auto name = checkpoint_name(8);
@@ -94,6 +96,37 @@ TEST_CASE("A torn newest checkpoint is passed over for the one before", "[train]
   const auto record = run_training(eventful_run(), options(folder / "run", Existing::kResume));
   CHECK(record.status == RunStatus::kFinished);
   CHECK(metrics(folder / "run") == expected);
+}
+
+TEST_CASE("A run whose tokens do not add up to its plan finishes with an alarm", "[train][run][alarms][torch]") {
+  const TemporaryFolder folder;
+  CHECK(run_training(eventful_run(), options(folder / "run")).alarms.empty());
+  cut_back(folder / "run", 6);
+  const auto checkpoints = folder / "run" / "checkpoints";
+  auto checkpoint = load_newest_checkpoint(checkpoints, identity(eventful_run()))->checkpoint;
+  auto state = nlohmann::json::parse(checkpoint.state_json);
+  REQUIRE(state["record"]["tokens"] == 6 * 4 * 24);
+  state["record"]["tokens"] = 5 * 4 * 24;  // as if a batch had been lost
+  checkpoint.state_json = state.dump();
+  std::filesystem::remove_all(checkpoints);
+  std::filesystem::create_directory(checkpoints);
+  save_checkpoint(checkpoints, checkpoint, 1);
+  const auto record = run_training(eventful_run(), options(folder / "run", Existing::kResume));
+  CHECK(record.status == RunStatus::kFinished);
+  CHECK(record.alarms == std::vector<std::string>{"the run trained on 672 tokens, and its config plans 768"});
+}
+
+TEST_CASE("The generated text's entropy bound is in the record, and no trained model's loss is below it",
+          "[train][run][entropy][torch]") {
+  const TemporaryFolder folder;
+  auto config = tiny_run();
+  config.data.validation_windows = 0;
+  const auto record = run_training(config, options(folder / "run"));
+  REQUIRE(record.entropy_bound_nats);
+  CHECK(*record.entropy_bound_nats > 0.1);
+  CHECK(*record.entropy_bound_nats < 0.17);
+  CHECK(record.validation->loss > *record.entropy_bound_nats);
+  CHECK(read_record(folder / "run").entropy_bound_nats == record.entropy_bound_nats);
 }
 
 TEST_CASE("A finished run is not run again, and not written over", "[train][run][torch]") {

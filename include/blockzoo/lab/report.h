@@ -30,8 +30,8 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
 /// The rows as an aligned table for a terminal.
 std::string terminal_table(const std::vector<SummaryRow>& rows);
 
-/// Whether all runs saw the same data: sentences, each starting with "same" or "NOT the same", then the alarms of the
-/// runs, each starting with "ALARM".
+/// Whether the comparison is fair: data, windows, order, tokens, size, budget, arms in which several things change,
+/// machines and programs. Sentences that ask for caution start with "NOT", then the alarms of the runs with "ALARM".
 std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes);
 
 /// Writes report.md, results.csv (a line a row) and runs.csv (a line a run). Errors: std::system_error.

@@ -109,6 +109,7 @@ struct Study {
   std::string name;
   std::string question;
   HypothesisConfig hypothesis = {};
+  BudgetConfig budget = {};
   RunConfig base;                    // what the arms are held against
   std::vector<PlannedRun> runs;      // arm by arm, sweep by sweep, seed by seed
   std::vector<Factor> factors = {};  // of a factorial study, whose arms are named level+level

@@ -12,7 +12,6 @@ namespace blockzoo {
 /// What a run left beside its record.
 struct RunTrace {
   bool has_record = false;  // false: the numbers in its RunRecord mean nothing
-  std::string built_with;   // the program that trained it
   RunHistory history;
 };
 

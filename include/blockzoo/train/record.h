@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "blockzoo/core/build_info.h"
 #include "blockzoo/train/session.h"
 
 namespace blockzoo {
@@ -41,20 +42,23 @@ struct RunRecord {
   std::vector<std::string> alarms;  // what makes the numbers doubtful, in sentences
   std::string identity;
   int64_t seed = 0;
-  int64_t step = 0;   // updates done
-  int64_t steps = 0;  // updates asked for
-  int64_t tokens = 0;
+  int64_t step = 0;    // updates done
+  int64_t steps = 0;   // updates asked for
+  int64_t tokens = 0;  // trained on, counted in the batches
   int64_t parameters = 0;
   std::map<std::string, int64_t> parameters_by_part;
   std::optional<double> training_flops;  // of the updates done, by kTrainingFlopsConvention; absent: not known
   std::string device;
+  std::string machine;  // that it ran on, all of them when it was resumed elsewhere; empty: not known
+  BuildInfo build;      // of the program that trained it
   int64_t threads = 0;
   std::string started;  // UTC, ISO 8601
   double train_s = 0;   // time in updates, validation and saving left out
   std::string data_hash;
   std::string batches_hash;  // of all batches that were trained on
   std::string validation_hash;
-  double first_loss = 0;  // nats per token
+  std::optional<double> entropy_bound_nats;  // per validation token; absent: nobody generated the text
+  double first_loss = 0;                     // nats per token
   std::map<std::string, double> first_gradient_norms;
   std::optional<EvalResult> validation;       // at the end
   std::optional<EvalResult> best_validation;  // of all that were taken
@@ -62,6 +66,8 @@ struct RunRecord {
 
   /// False for a record that no run has written: its numbers mean nothing.
   bool begun() const { return parameters > 0; }
+  /// "blockzoo 0.1.0 (commit 0123456789ab, GNU 12.2.0, Release, LibTorch 2.13.0)"; empty when not known.
+  std::string built_with() const;
   double tokens_per_s() const { return train_s > 0 ? static_cast<double>(tokens) / train_s : 0; }
 };
 

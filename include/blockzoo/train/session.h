@@ -54,6 +54,9 @@ class Session {
   /// Sum of the batches' hashes since the session began or was put back.
   uint64_t batches_hash() const { return batches_hash_; }
   void set_batches_hash(uint64_t hash) { batches_hash_ = hash; }
+  /// Targets of all batches that were trained on, counted as they were read; also of one whose update was not finite.
+  int64_t tokens_seen() const { return tokens_seen_; }
+  void set_tokens_seen(int64_t tokens) { tokens_seen_ = tokens; }
 
   /// One update. `by_layer` also gives the gradient norm of each layer.
   StepResult advance(bool by_layer = false);
@@ -80,6 +83,7 @@ class Session {
   Adamw optimizer_;
   int64_t step_ = 0;
   uint64_t batches_hash_ = 0;
+  int64_t tokens_seen_ = 0;
 };
 
 /// The device that a choice names. Errors: std::runtime_error when CUDA is asked for and absent.

@@ -1,4 +1,4 @@
-#include "lab/machine.h"
+#include "train/machine.h"
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/utsname.h>
