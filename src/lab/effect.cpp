@@ -10,6 +10,7 @@
 #include "blockzoo/core/config_error.h"
 #include "blockzoo/core/hash.h"
 #include "blockzoo/hub/atomic_file.h"
+#include "blockzoo/nn/flops.h"
 #include "blockzoo/train/session.h"
 #include "core/writer.h"
 #include "lab/points.h"
@@ -99,6 +100,8 @@ bool attempted(const std::function<void()>& action) {
   }
 }
 
+double flops_of_step(const RunConfig& config) { return training_flops(config.model, config.train.batch); }
+
 std::string model_text(const RunConfig& config) { return write_yaml(to_tree(resolved(config).model)); }
 
 }  // namespace
@@ -116,7 +119,9 @@ std::string Effect::in_words() const {
   if (!logits) add("logits of another shape");
   if (logits && *logits != 0) add(fmt::format("logits at step 0 differ by up to {:.3g}", *logits));
   if (first_update && text.empty()) add("the first update differs");
-  return text.empty() ? "nothing differs up to the first update" : text;
+  if (text.empty()) text = "nothing differs up to the first update";
+  if (flops && *flops != 1) add(fmt::format("a training step takes {:.4g} times the base's FLOPs", *flops));
+  return text;
 }
 
 std::vector<Effect> effects_of(const Study& study) {
@@ -140,6 +145,7 @@ std::vector<Effect> effects_of(const Study& study) {
       Session session(run.config);
       effects.push_back(between(reference, begin(session, tokens)));
       effects.back().arm = run.arm;
+      effects.back().flops = flops_of_step(run.config) / flops_of_step(base_config);
       effects.back().model = model_text(run.config) != model_text(base_config);
     });
   }
@@ -166,7 +172,8 @@ void write_effects(const std::filesystem::path& folder, const std::vector<Effect
                     {"dropped", effect.dropped},
                     {"redrawn", effect.redrawn},
                     {"logits", effect.logits ? Json(*effect.logits) : Json(nullptr)},
-                    {"first_update", effect.first_update}});
+                    {"first_update", effect.first_update},
+                    {"flops", effect.flops ? Json(*effect.flops) : Json(nullptr)}});
   }
   write_file(folder / "effects.json", json.dump(2) + "\n");
 }
@@ -181,8 +188,10 @@ std::vector<Effect> read_effects(const std::filesystem::path& folder) {
                   .dropped = json.at("dropped"),
                   .redrawn = json.at("redrawn"),
                   .logits = std::nullopt,
-                  .first_update = json.at("first_update")};
+                  .first_update = json.at("first_update"),
+                  .flops = std::nullopt};
     if (json.at("logits").is_number()) effect.logits = json.at("logits").get<double>();
+    if (json.contains("flops") && json.at("flops").is_number()) effect.flops = json.at("flops").get<double>();
     effects.push_back(std::move(effect));
   }
   return effects;

@@ -18,10 +18,13 @@ struct Effect {
   int64_t redrawn = 0;           // those of both whose start values differ
   std::optional<double> logits;  // largest difference of a logit; absent when the shapes differ
   bool first_update = false;     // loss, gradient norm or parameters of the first update differ
+  std::optional<double> flops;   // of a training step, in those of the base's; absent in older files
 
-  /// False when nothing above differs.
+  /// False when nothing that a result could show differs. FLOPs alone are cost: an arm with other FLOPs and the base's
+  /// parameters, logits and first update to the last digit has the base's losses too.
   bool acts() const;
-  /// "12 parameters more, 4 fewer; logits differ by up to 0.31".
+  /// "12 parameters that the base lacks; logits at step 0 differ by up to 0.31; a training step takes 1.25 times the
+  /// base's FLOPs".
   std::string in_words() const;
 };
 
