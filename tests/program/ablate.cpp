@@ -45,6 +45,8 @@ TEST_CASE("A study goes on past arms that diverge and fail, reports both, and ex
                                 {"fine finished", 2}, {"lost failed", 2}, {"post finished", 2}, {"wild diverged", 2}});
   CHECK_THAT(answer["runs"][4]["record"]["message"].get<std::string>(), ContainsSubstring("nowhere.txt"));
   const auto report = read_file(folder / "runs" / "study" / "report.md");
+  CHECK_THAT(report, ContainsSubstring("NOT one change: arm wild differs from the base in model.block.norm, "
+                                       "model.final_norm and in train.optimizer.lr too"));
   CHECK_THAT(report,
              ContainsSubstring("What happens?") && ContainsSubstring("2 diverged") && ContainsSubstring("2 failed"));
   CHECK(std::filesystem::exists(folder / "runs" / "study" / "results.csv"));
@@ -117,12 +119,17 @@ TEST_CASE("A dry run shows every run and what differs, and writes nothing", "[pr
   const TemporaryFolder folder;
   std::ofstream(folder / "study.yaml")
       << R"(base: {model: {width: 16, layers: 2, context: 24, block: {attention: {heads: 2}}}, train: {batch: 2}}
-arms: {pre: {}, post: {model: {block: {layout: {kind: post_norm}}}}}
+arms: {pre: {}, post: {model: {block: {layout: {kind: post_norm}}}}, both: {model: {layers: 3}, train: {batch: 4}}}
+seeds: [3, 4]
 )";
   Program program(folder.path(), {"ablate", "study.yaml", "--dry-run"});
   CHECK(program.wait() == 0);
-  CHECK_THAT(program.out(), ContainsSubstring("model.block.layout: {kind: post_norm} instead of {kind: pre_norm}") &&
-                                ContainsSubstring("in all"));
+  CHECK_THAT(program.out(),
+             ContainsSubstring("model.block.layout: {kind: post_norm} instead of {kind: pre_norm}") &&
+                 ContainsSubstring("\npost, seeds 3, 4\n  folder post, about ") &&
+                 ContainsSubstring("NOT one change: arm both differs from the base in model.layers and in "
+                                   "train.batch too") &&
+                 ContainsSubstring("times the base's FLOPs") && ContainsSubstring("in all"));
   CHECK_FALSE(std::filesystem::exists(folder / "runs"));
 }
 

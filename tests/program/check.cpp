@@ -67,6 +67,9 @@ TEST_CASE("check reads a study and shows how each run differs from the base", "[
   CHECK(good.wait() == 0);
   CHECK_THAT(good.out(), ContainsSubstring("# studies/norm_position.yaml: a valid study of 24 runs"));
   CHECK_THAT(good.out(), ContainsSubstring("#   model.block.layout: {kind: post_norm} instead of {kind: pre_norm}\n"));
+  CHECK_THAT(good.out(),
+             ContainsSubstring("\n# post_norm, train.optimizer.lr 1e-3, seeds 0, 1, 2, 935,520 parameters"));
+  CHECK_THAT(good.out(), ContainsSubstring("# same data and training settings as the base in every arm"));
 
   std::ofstream(folder / "bad.yaml")
       << "base: {}\narms:\n  a: {}\n  b: {model: {block: {norm: {kind: batch_norm}}}}\n  c: {lr: 1}\n";
@@ -90,7 +93,8 @@ TEST_CASE("check says parameters and FLOPs with their conventions, and how each 
                "match: {by: parameters}\nbudget: {tokens: 1e6}\n");
   Program words(folder.path(), {"check", "study.yaml"});
   CHECK(words.wait() == 0);
-  CHECK_THAT(words.out(), ContainsSubstring("training FLOPs, matched by parameters, residue ") &&
+  CHECK_THAT(words.out(), ContainsSubstring("#   model.block.ffn.hidden 51") &&
+                              ContainsSubstring(", matched by parameters, residue ") &&
                               ContainsSubstring("#   model.block.ffn: {kind: mlp, activation: gelu, hidden: 51"));
   Program json(folder.path(), {"check", "study.yaml", "--json"});
   CHECK(json.wait() == 0);
@@ -105,7 +109,9 @@ TEST_CASE("check says parameters and FLOPs with their conventions, and how each 
   Program dry(folder.path(),
               {"ablate", "study.yaml", "--dry-run", "--set", "model.layers=1", "--set", "train.batch=1"});
   CHECK(dry.wait() == 0);
-  CHECK_THAT(dry.out(), ContainsSubstring("model.block.ffn: {kind: mlp, activation: gelu, hidden: 51"));
+  CHECK_THAT(dry.out(), ContainsSubstring(", matched by parameters, residue ") &&
+                            ContainsSubstring("same data and training settings as the base in every arm") &&
+                            ContainsSubstring("model.block.ffn: {kind: mlp, activation: gelu, hidden: 51"));
 }
 
 TEST_CASE("files that no parser should choke on are refused by the program without a signal",

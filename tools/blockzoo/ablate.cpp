@@ -4,13 +4,14 @@
 
 #include <chrono>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "blockzoo/lab/effect.h"
 #include "blockzoo/lab/report.h"
 #include "blockzoo/lab/report_page.h"
+#include "blockzoo/lab/settings.h"
+#include "blockzoo/lab/studied_keys.h"
 #include "blockzoo/lab/verdict.h"
 #include "blockzoo/train/stop.h"
 #include "commands.h"
@@ -46,14 +47,15 @@ void show_plan(const Study& study, const std::string& file, int64_t jobs) {
   const auto effects = effects_of(study);
   refuse_without_effect(effects, file);
   for (const auto& effect : effects) std::cout << fmt::format("arm {}: {}\n", effect.arm, effect.in_words());
-  std::map<std::string, double> seconds_of;  // by run without its seed
+  for (const auto& sentence : mixed_changes(study)) std::cout << sentence << "\n";
   double total = 0;
-  for (const auto& run : study.runs) {
-    const auto group = run.folder.parent_path().string();
-    if (!seconds_of.count(group)) seconds_of[group] = estimate_s(run.config);
-    total += seconds_of[group];
-    std::cout << fmt::format("\n{}\n  folder {}, about {}\n", run.title(), run.folder.string(),
-                             spoken_time(seconds_of[group]));
+  for (const auto& setting : settings_of(study)) {
+    const auto& run = *setting.run;
+    const double seconds = estimate_s(run.config);
+    total += seconds * static_cast<double>(setting.seeds.size());
+    std::cout << fmt::format("\n{}\n  folder {}, about {} a run\n", setting.title(), run.folder.parent_path().string(),
+                             spoken_time(seconds));
+    if (run.match) std::cout << fmt::format("  {} {}, {}\n", run.match->key, run.match->value, describe(*run.match));
     if (run.differences.empty()) std::cout << "  the base itself\n";
     for (const auto& [path, before, after] : run.differences)
       std::cout << fmt::format("  {}: {} instead of {}\n", path, after, before);

@@ -4,6 +4,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "blockzoo/lab/settings.h"
+#include "blockzoo/lab/studied_keys.h"
 #include "blockzoo/lab/study.h"
 #include "blockzoo/nn/flops.h"
 #include "blockzoo/nn/model.h"
@@ -192,15 +194,21 @@ void check_study(const CheckArguments& arguments) {
   std::string text = fmt::format("# {}: a valid study of {} runs; its base, everything filled in:\n", arguments.file,
                                  study.runs.size());
   text += write_yaml(base) + describe_run(study.base) + "#\n# runs, and how they differ from the base\n";
+  for (const auto& setting : settings_of(study)) {
+    const auto& run = *setting.run;
+    text += fmt::format("# {}, {} parameters, {:.4g} training FLOPs\n", setting.title(),
+                        thousands(count_parameters(run.config.model).total), training_flops_of(run.config));
+    if (run.match) text += fmt::format("#   {} {}, {}\n", run.match->key, run.match->value, describe(*run.match));
+    text += difference_lines(run.differences);
+  }
+  const auto changes = mixed_changes(study);
+  if (!changes.empty()) text += "#\n";
+  for (const auto& sentence : changes) text += "# " + sentence + "\n";
   for (const auto& run : study.runs) {
-    const auto parameters = count_parameters(run.config.model).total;
-    text += fmt::format("# {}, {} parameters, {:.4g} training FLOPs{}\n{}", run.title(), thousands(parameters),
-                        training_flops_of(run.config), run.match ? ", " + describe(*run.match) : "",
-                        difference_lines(run.differences));
     runs.push_back({{"arm", run.arm},
                     {"seed", run.seed},
                     {"folder", run.folder.generic_string()},
-                    {"parameters", parameters},
+                    {"parameters", count_parameters(run.config.model).total},
                     {"training_flops", training_flops_of(run.config)},
                     {"match", run.match ? match_json(*run.match) : Json(nullptr)},
                     {"differences", difference_json(run.differences)}});
@@ -211,6 +219,7 @@ void check_study(const CheckArguments& arguments) {
                        {"name", study.name},
                        {"base", to_json(base)},
                        {"derived", derived_json(study.base)},
+                       {"changes", changes},
                        {"runs", runs}};
     std::cout << json.dump(2) << "\n";
   } else {
