@@ -26,7 +26,7 @@ const distinct = (values) => [...new Set(values.filter(Boolean))];
 function drawHashes() {
   byId('fairness')
       .append(
-          ...study.fairness.map((sentence) => element('li', {class: isCaution(sentence) ? 'unfair' : null}, sentence)));
+          ...study.fairness.map((sentence) => element('li', {class: isAlarm(sentence) ? 'unfair' : null}, sentence)));
   const seeds = [...new Set(study.runs.map(({seed}) => seed))];
   const shown = (hashes) => (hashes.length ? hashes.join(', ') : '–');
   const lines = seeds.map((seed) => {
