@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "blockzoo/nn/smaller.h"
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
@@ -178,6 +179,23 @@ std::vector<BlockConfig> expand_layers(const ModelConfig& config) {
   return std::move(expanded.blocks);
 }
 
+std::vector<LayerOverride> overrides_from(const BlockConfig& block, const std::vector<BlockConfig>& layers) {
+  std::vector<LayerOverride> overrides;
+  const auto base = to_tree(block);
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    Tree patch = Tree::map();
+    for (const auto& [key, value] : to_tree(layers[layer]).entries) {
+      if (!(value == *base.find(key))) patch[key] = value;
+    }
+    if (patch.entries.empty()) continue;
+    const auto same = [&](const LayerOverride& entry) { return entry.block == patch; };
+    auto entry = std::find_if(overrides.begin(), overrides.end(), same);
+    if (entry == overrides.end()) entry = overrides.insert(entry, {Tree::list(), patch});
+    entry->layers.items.push_back(to_tree(static_cast<int64_t>(layer)));
+  }
+  return overrides;
+}
+
 ModelConfig resolved(const ModelConfig& config) {
   if (auto problems = problems_of(config); !problems.empty()) throw ConfigError(std::move(problems));
   ModelConfig full = config;
@@ -185,27 +203,16 @@ ModelConfig resolved(const ModelConfig& config) {
   if (!full.embedding_width) full.embedding_width = width;
   if (!full.final_norm) full.final_norm = config.block.norm;
   full.block = resolved(config.block, width);
-  full.overrides.clear();
   // An `auto` follows what its layer says, not what the block says, so a layer that differs is written out in full.
-  const auto base = to_tree(full.block);
-  const auto layers = expand_layers(config);
-  for (size_t layer = 0; layer < layers.size(); ++layer) {
-    Tree patch = Tree::map();
-    for (const auto& [key, value] : to_tree(resolved(layers[layer], width)).entries) {
-      if (!(value == *base.find(key))) patch[key] = value;
-    }
-    if (patch.entries.empty()) continue;
-    const auto same = [&](const LayerOverride& entry) { return entry.block == patch; };
-    auto entry = std::find_if(full.overrides.begin(), full.overrides.end(), same);
-    if (entry == full.overrides.end()) entry = full.overrides.insert(entry, {Tree::list(), patch});
-    entry->layers.items.push_back(to_tree(static_cast<int64_t>(layer)));
-  }
+  auto layers = expand_layers(config);
+  for (auto& layer : layers) layer = resolved(layer, width);
+  full.overrides = overrides_from(full.block, layers);
   return full;
 }
 
 ModelConfig load_model_config(const std::filesystem::path& path, const std::vector<std::string>& sets) {
   auto chain = with_bases(open_document({}, path));
-  chain.push_back({parse_assignments(sets), {}, ""});
+  chain.push_back({parse_assignments(sets), {}});
   for (const auto& [key, value] : chain.back().tree.entries) {
     if (key != "model")
       throw ConfigError(Problem{value.place, key, "is no part of a model; only model.* can be set here"});
@@ -214,6 +221,7 @@ ModelConfig load_model_config(const std::filesystem::path& path, const std::vect
   std::vector<Problem> problems;
   bool found = false;
   for (const auto& document : chain) {
+    if (document.scale) config = smaller(config, *document.scale);
     const auto* section = document.tree.find("model");
     if (section == nullptr) continue;
     found = true;

@@ -5,15 +5,17 @@
 namespace blockzoo {
 namespace {
 
-thread_local at::Device birthplace = at::kCPU;
+thread_local at::Device device_of_birth = at::kCPU;
 
 }  // namespace
 
-BornOn::BornOn(at::Device device) : before_(birthplace) { birthplace = device; }
-BornOn::~BornOn() { birthplace = before_; }
+BornOn::BornOn(at::Device device) : before_(device_of_birth) { device_of_birth = device; }
+BornOn::~BornOn() { device_of_birth = before_; }
+
+at::Device birthplace() { return device_of_birth; }
 
 Tensor born(at::IntArrayRef shape, double value) {
-  return at::full(shape, value, at::TensorOptions().dtype(at::kFloat).device(birthplace));
+  return at::full(shape, value, at::TensorOptions().dtype(at::kFloat).device(device_of_birth));
 }
 
 }  // namespace blockzoo

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "blockzoo/core/hash.h"
+#include "blockzoo/nn/smaller.h"
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
@@ -13,13 +14,20 @@ namespace {
 
 RunConfig laid_over_each_other(std::span<const Document> chain) {
   RunConfig config;
-  for (const auto& document : chain) config = patched(config, document.tree, document.folder);
+  for (const auto& document : chain) {
+    if (document.scale) config.model = smaller(config.model, *document.scale);
+    config = patched(config, document.tree, document.folder);
+  }
   return config;
 }
 
 RunConfig read(Document document, const std::vector<std::string>& sets) {
   const auto config = laid_over_each_other(with_bases(std::move(document)));
   return sets.empty() ? config : patched(config, parse_assignments(sets), std::filesystem::current_path());
+}
+
+Document named_document(const std::filesystem::path& path, const std::string& scale) {
+  return scale.empty() ? open_document({}, path) : document_over(path.string(), scale);
 }
 
 }  // namespace
@@ -34,15 +42,16 @@ RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesyste
 }
 
 RunConfig read_run_config(const Tree& tree, const std::filesystem::path& folder, const std::vector<std::string>& sets) {
-  return read({tree, folder, ""}, sets);
+  return read({tree, folder}, sets);
 }
 
-RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets) {
-  return read(open_document({}, path), sets);
+RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets,
+                          const std::string& scale) {
+  return read(named_document(path, scale), sets);
 }
 
-RunBase load_run_base(const std::filesystem::path& path) {
-  const auto chain = with_bases(open_document({}, path));
+RunBase load_run_base(const std::filesystem::path& path, const std::string& scale) {
+  const auto chain = with_bases(named_document(path, scale));
   const auto& name = chain.back().base;
   return {name.empty() ? "the defaults" : name, laid_over_each_other(std::span(chain).first(chain.size() - 1))};
 }

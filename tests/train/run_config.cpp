@@ -14,6 +14,8 @@
 namespace blockzoo {
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::Equals;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -83,15 +85,6 @@ TEST_CASE("every file in configs/ loads, resolves and reads back as itself", "[c
   CHECK(embedded_configs().size() == runs + studies);
 }
 
-TEST_CASE("the model presets have the parameters that they claim", "[config][torch]") {
-  const auto parameters = [](const std::string& name) {
-    return count_parameters(load_run_config(std::filesystem::path(BLOCKZOO_SOURCE_DIR) / "configs/models" / name).model)
-        .total;
-  };
-  CHECK(parameters("course.yaml") == 22'696'448);
-  CHECK(parameters("gpt2_small.yaml") == 124'439'808);
-}
-
 TEST_CASE("a preset is found by its name from any folder, and gives way to a file of that name", "[config][torch]") {
   const auto preset = load_run_config("models/tiny.yaml");
   CHECK(write_yaml(to_document(preset)) ==
@@ -100,6 +93,43 @@ TEST_CASE("a preset is found by its name from any folder, and gives way to a fil
   const RunFiles files;
   files.write("models/tiny.yaml", "model: {width: 16}\n");
   CHECK(load_run_config(files.folder() / "models/tiny.yaml").model.width == 16);
+}
+
+TEST_CASE("a model is found by its bare name, in commands and as a base", "[config][torch]") {
+  const RunFiles files;
+  CHECK(write_yaml(to_document(load_run_config("tiny"))) ==
+        write_yaml(to_document(load_run_config("models/tiny.yaml"))));
+  CHECK(load_run_config("llama3-8b").model.width == 4096);
+  CHECK(files.load("{base: llama3-8b, model: {layers: 2}}").model.context == 8192);
+  CHECK(load_model_config("qwen3-0.6b").width == 1024);
+  CHECK_THROWS_WITH(
+      load_run_config("llama3-9b"),
+      Equals("llama3-9b: cannot be read: No such file or directory; no config has that name either (did you mean "
+             "'llama3-8b'?)"));
+}
+
+TEST_CASE("scale makes the base's model smaller, before what the file says", "[config][torch]") {
+  const RunFiles files;
+  const auto config = files.load("{base: llama3-8b, scale: 1/16, model: {layers: 3}, train: {steps: 7}}");
+  CHECK(config.model.width == 256);
+  CHECK(config.model.layers == 3);
+  CHECK(config.train.steps == 7);
+  CHECK(write_yaml(to_document(load_run_config("llama3-8b", {"model.layers=3", "train.steps=7"}, "1/16"))) ==
+        write_yaml(to_document(config)));
+  CHECK_THAT(files.problems("{scale: 1/16}"),
+             EndsWith("scale: has no effect without base; it makes the base's model smaller"));
+  for (const auto* scale : {"2", "1", "0", "-1/2", "1/0", "1/16/2", "small", "[1]", "{}", "''"}) {
+    INFO(scale);
+    CHECK_THAT(files.problems(std::string("{base: llama3-8b, scale: ") + scale + "}"),
+               ContainsSubstring(": scale: ") && EndsWith("; a fraction such as 1/16, a number such as 0.25, or tiny"));
+  }
+}
+
+TEST_CASE("the section about is checked, and decides nothing", "[config][torch]") {
+  const RunFiles files;
+  CHECK(identity(files.load("{about: {name: Mine, year: 2025}, model: {layers: 2}}")) ==
+        identity(files.load("{model: {layers: 2}}")));
+  CHECK_THROWS_WITH(files.load("about: {yaer: 2025}"), ContainsSubstring("about.yaer: no such key"));
 }
 
 TEST_CASE("numbers survive any number of round trips bit for bit", "[config][torch]") {

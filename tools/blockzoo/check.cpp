@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 struct CheckArguments {
   std::string file;
   std::vector<std::string> sets;
+  std::string scale;
   bool json = false;
 };
 
@@ -171,8 +172,8 @@ Json match_json(const Match& match) {
 }
 
 void check_run(const CheckArguments& arguments) {
-  const auto config = load_run_config(arguments.file, arguments.sets);
-  const auto base = load_run_base(arguments.file);
+  const auto config = load_run_config(arguments.file, arguments.sets, arguments.scale);
+  const auto base = load_run_base(arguments.file, arguments.scale);
   const auto full = to_document(resolved(config));
   const auto changed = differences(to_document(resolved(base.config)), full);
   if (arguments.json) {
@@ -188,6 +189,9 @@ void check_run(const CheckArguments& arguments) {
 }
 
 void check_study(const CheckArguments& arguments) {
+  if (!arguments.scale.empty())
+    throw ConfigError(
+        Problem{{arguments.file, 0, 0}, "--scale", "is for runs; a study says base: {base: ..., scale: ...}"});
   const auto study = load_study(arguments.file, arguments.sets);
   const auto base = to_document(resolved(study.base));
   auto runs = Json::array();
@@ -251,10 +255,12 @@ void check(const CheckArguments& arguments) {
 void add_check_command(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   auto* command = app.add_subcommand("check", "Check a run or study file, and show what it resolves to");
-  command->add_option("file", arguments->file, "run or study file (YAML), or a name such as models/tiny.yaml")
+  command
+      ->add_option("file", arguments->file, "run or study file (YAML), or a name such as models/tiny.yaml or llama3-8b")
       ->required();
   command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--scale", arguments->scale, "make the run's model smaller: 1/16, 0.25 or tiny");
   command->add_flag("--json", arguments->json, "print the answer as JSON on standard output");
   command->footer(
       "Prints the resolved config as YAML, with widths, parameters and differences in comments below.\n"

@@ -16,6 +16,7 @@ void add_report_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 void add_list_command(CLI::App& app);
+void add_zoo_command(CLI::App& app);
 void add_logits_command(CLI::App& app);
 
 }  // namespace blockzoo

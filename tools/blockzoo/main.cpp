@@ -22,6 +22,8 @@ constexpr auto kExamples = R"(Examples:
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
   blockzoo list norm                                the norms, their fields and their sources
+  blockzoo zoo --filter layout=parallel             published models, their parameters and choices
+  blockzoo train llama3-8b --scale tiny             one of them, small enough to train
 
 Exit codes: 0 done, 1 an error, 2 a config is wrong, 3 a run failed or diverged, 130 or 143 stopped by Ctrl-C or SIGTERM.)";
 
@@ -61,6 +63,7 @@ int main(int argc, char** argv) {
   blockzoo::add_compare_command(app);
   blockzoo::add_check_command(app);
   blockzoo::add_list_command(app);
+  blockzoo::add_zoo_command(app);
   blockzoo::add_logits_command(app);
   try {
     app.parse(argc, argv);

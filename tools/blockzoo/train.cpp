@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "blockzoo/core/embedded.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/stop.h"
 #include "commands.h"
@@ -13,6 +14,7 @@ namespace {
 struct TrainArguments {
   std::string file;
   std::vector<std::string> sets;
+  std::string scale;
   std::string out;
   int64_t threads = 0;
   bool resume = false;
@@ -21,11 +23,11 @@ struct TrainArguments {
 };
 
 void train(const TrainArguments& arguments) {
-  auto config = load_run_config(arguments.file, arguments.sets);
+  auto config = load_run_config(arguments.file, arguments.sets, arguments.scale);
   if (arguments.threads > 0) config.train.threads = arguments.threads;
-  const auto stem = std::filesystem::path(arguments.file).stem();
+  const auto name = bare_name(arguments.file);
   const RunOptions options{
-      .folder = arguments.out.empty() ? std::filesystem::path("runs") / stem : std::filesystem::path(arguments.out),
+      .folder = arguments.out.empty() ? std::filesystem::path("runs") / name : std::filesystem::path(arguments.out),
       .existing = arguments.resume ? Existing::kResume : Existing::kRefuse,
       .talk = arguments.quiet ? Talk::kQuiet : Talk::kNormal};
   const auto record = run_training(config, options);
@@ -46,9 +48,11 @@ void train(const TrainArguments& arguments) {
 void add_train_command(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
   auto* command = app.add_subcommand("train", "Train one run");
-  command->add_option("file", arguments->file, "run file (YAML), or a name such as models/tiny.yaml")->required();
+  command->add_option("file", arguments->file, "run file (YAML), or a name such as models/tiny.yaml or llama3-8b")
+      ->required();
   command->add_option("--set", arguments->sets, "override, as in --set train.steps=500; may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--scale", arguments->scale, "make the model smaller: 1/16, 0.25 or tiny");
   command->add_option("--out", arguments->out, "folder of the run (runs/<file>)");
   command->add_option("--threads", arguments->threads, "threads, instead of train.threads")->check(CLI::PositiveNumber);
   command->add_flag("--resume", arguments->resume, "go on with the run in the folder, if there is one");

@@ -75,6 +75,9 @@ std::vector<Problem> problems_of(const ModelConfig& config);
 /// One block for every layer, overrides applied. Throws ConfigError when problems_of would name any.
 std::vector<BlockConfig> expand_layers(const ModelConfig& config);
 
+/// What makes `layers` of a stack of `block`: what differs, written out, with the numbers of the layers.
+std::vector<LayerOverride> overrides_from(const BlockConfig& block, const std::vector<BlockConfig>& layers);
+
 /// The same model with every `auto` replaced by what it stands for.
 ModelConfig resolved(const ModelConfig& config);
 

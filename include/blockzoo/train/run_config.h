@@ -88,11 +88,13 @@ struct RunConfig {
   }
 };
 
-/// Reads a run file. A top-level `base: other.yaml` is read first and the rest is laid over it; relative paths are seen
-/// from the file that names them; `sets` ("a.b=value") come last. A name such as models/tiny.yaml that is no file is
-/// looked up among the configs that the program carries.
+/// Reads a run file. A top-level `base: other.yaml` is read first and the rest is laid over it; `scale: 1/16` beside it
+/// makes the base's model smaller before that. Relative paths are seen from the file that names them; `scale`, when
+/// given, acts on the whole file; `sets` ("a.b=value") come last. A name such as models/tiny.yaml or llama3-8b that is
+/// no file is looked up among the configs that the program carries.
 /// Errors: ConfigError with every problem.
-RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
+RunConfig load_run_config(const std::filesystem::path& path, const std::vector<std::string>& sets = {},
+                          const std::string& scale = "");
 
 /// The same for what such a file holds, with relative paths seen from `folder`.
 RunConfig read_run_config(const Tree& tree, const std::filesystem::path& folder,
@@ -103,7 +105,7 @@ struct RunBase {
   std::string name;  // as its `base:` key says; "the defaults" without one
   RunConfig config;
 };
-RunBase load_run_base(const std::filesystem::path& path);
+RunBase load_run_base(const std::filesystem::path& path, const std::string& scale = "");
 
 /// `patch` laid over a whole config; relative paths in it are seen from `folder`. Errors: ConfigError.
 RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesystem::path& folder);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "blockzoo/nn/parameter.h"
+
 namespace blockzoo {
 namespace {
 
@@ -14,7 +16,9 @@ Tensor alibi_slopes(int64_t heads) {
   std::vector<double> slopes;
   for (int64_t h = 0; h < std::min(heads, power); ++h) slopes.push_back(slope(static_cast<double>(h + 1), power));
   for (int64_t h = 0; h < heads - power; ++h) slopes.push_back(slope(static_cast<double>(2 * h + 1), 2 * power));
-  return at::tensor(slopes, at::kDouble).to(at::kFloat).view({-1, 1, 1});
+  return at::tensor(slopes, at::TensorOptions().dtype(at::kDouble).device(birthplace()))
+      .to(at::kFloat)
+      .view({-1, 1, 1});
 }
 
 }  // namespace

@@ -4,24 +4,19 @@
 
 #include <cmath>
 
+#include "blockzoo/nn/parameter.h"
+
 namespace blockzoo {
 namespace {
 
-/// Bucket of each distance 0..context-1.
+/// Bucket of each distance 0..context-1. Where a logarithm should be a whole number, 1e-9 keeps it from falling short.
 Tensor distance_buckets(const RelativeBiasPositionConfig& config, int64_t context) {
   const int64_t exact = config.buckets / 2;
   const double reach = std::log(static_cast<double>(config.max_distance) / static_cast<double>(exact));
-  std::vector<int64_t> buckets;
-  for (int64_t distance = 0; distance < context; ++distance) {
-    if (distance < exact) {
-      buckets.push_back(distance);
-      continue;
-    }
-    const double share = std::log(static_cast<double>(distance) / static_cast<double>(exact)) / reach;
-    const auto bucket = exact + static_cast<int64_t>(share * static_cast<double>(config.buckets - exact) + 1e-9);
-    buckets.push_back(std::min(bucket, config.buckets - 1));
-  }
-  return at::tensor(buckets, at::kLong);
+  const auto distance = at::arange(context, at::TensorOptions().dtype(at::kDouble).device(birthplace()));
+  const auto share = at::log(distance.clamp_min(exact) / exact) / reach;
+  const auto shared = (exact + at::floor(share * (config.buckets - exact) + 1e-9)).clamp_max(config.buckets - 1);
+  return at::cat({distance.slice(0, 0, exact), shared.slice(0, exact)}).to(at::kLong);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blockzoo/nn/parameter.h"
 #include "core/scalar.h"
 
 namespace blockzoo {
@@ -16,7 +17,7 @@ std::pair<Tensor, double> angles(const RopePositionConfig& config, const Positio
   auto frequencies = rope_frequencies(config.scaling, config.theta, channels);
   auto& radians = frequencies.radians;
   std::fill(radians.begin() + turning_pairs(config, channels), radians.end(), 0.0);
-  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  const auto wide = at::TensorOptions().dtype(at::kDouble).device(birthplace());
   const auto positions = at::arange(dims.context, wide).view({-1, 1, 1});
   return {positions * at::tensor(radians, wide), frequencies.magnitude};
 }

@@ -2,11 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/nn/parameter.h"
+
 namespace blockzoo {
 namespace {
 
 Tensor waves(const SinusoidalPositionConfig& config, const PositionDims& dims) {
-  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  const auto wide = at::TensorOptions().dtype(at::kDouble).device(birthplace());
   const auto even = at::arange(0, dims.model, 2, wide);
   const auto angles = at::arange(dims.context, wide).unsqueeze(1) * at::pow(config.theta, -even / dims.model);
   const auto pairs = at::stack({angles.sin(), angles.cos()}, -1).flatten(1);

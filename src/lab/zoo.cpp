@@ -1,0 +1,33 @@
+#include "blockzoo/lab/zoo.h"
+
+#include <algorithm>
+
+#include "blockzoo/core/embedded.h"
+#include "core/document.h"
+#include "core/reader.h"
+
+namespace blockzoo {
+
+ZooModel zoo_model(const std::string& name, const std::string& scale) {
+  ZooModel model;
+  model.name = bare_name(name) + (scale.empty() ? "" : " x " + scale);
+  model.about = with_bases(open_document({}, name)).back().about.value_or(About{});
+  model.config = load_run_config(name, {}, scale);
+  model.count = count_parameters(model.config.model);
+  return model;
+}
+
+const std::vector<ZooModel>& zoo() {
+  static const auto all = [] {
+    std::vector<ZooModel> models;
+    for (const auto& file : embedded_configs()) {
+      if (!file.name.starts_with("models/")) continue;
+      const auto tree = parse_yaml(file.text, std::string(file.name));
+      if (tree.find("about") != nullptr) models.push_back(zoo_model(bare_name(file.name)));
+    }
+    return models;
+  }();
+  return all;
+}
+
+}  // namespace blockzoo
