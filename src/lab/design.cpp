@@ -30,8 +30,7 @@ bool is_within(const std::string& path, const std::string& outer) {
 
 class Designer {
  public:
-  Designer(const StudyConfig& config, const Tree& file, std::vector<Problem>& problems)
-      : config_(config), file_(file), problems_(problems) {}
+  Designer(const StudyConfig& config, const Tree& file, Notes& notes) : config_(config), file_(file), notes_(notes) {}
 
   Design design() {
     if (config_.leave_one_out.is_map()) return leave_one_out();
@@ -51,7 +50,7 @@ class Designer {
       if (is_file_name(name)) {
         parts.push_back(std::move(part));
       } else {
-        problems_.push_back({patch.place, part.path(), kNameRule});
+        notes_.add({patch.place, part.path(), kNameRule});
       }
     }
     return parts;
@@ -87,9 +86,9 @@ class Designer {
     for (const auto& [factor, map] : config_.factorial.entries) {
       const auto path = "factorial." + factor;
       if (!is_file_name(factor)) {
-        problems_.push_back({map.place, path, kNameRule});
+        notes_.add({map.place, path, kNameRule});
       } else if (!map.is_map() || map.entries.size() < 2) {
-        problems_.push_back({map.place, path, "must name two levels at least, as in {off: {}, on: {...}}"});
+        notes_.add({map.place, path, "must name two levels at least, as in {off: {}, on: {...}}"});
       } else {
         levels.push_back(named_parts(path, map));
         design.factors.push_back({factor, {}});
@@ -97,7 +96,7 @@ class Designer {
       }
     }
     if (design.factors.size() < 2) {
-      problems_.push_back({config_.factorial.place, "factorial", "needs two factors at least; one factor is `arms`"});
+      notes_.add({config_.factorial.place, "factorial", "needs two factors at least; one factor is `arms`"});
       return design;
     }
     for (const auto& parts : levels) design.parts.insert(design.parts.end(), parts.begin(), parts.end());
@@ -107,7 +106,7 @@ class Designer {
       for (const auto& part : parts) names.push_back(part.name);
       const auto name = factorial_arm(names);
       if (!names_.insert(name).second)
-        problems_.push_back({config_.factorial.place, "factorial", "two combinations are both called " + name});
+        notes_.add({config_.factorial.place, "factorial", "two combinations are both called " + name});
       design.arms.push_back({name, "factorial: " + name, parts.back().patch->place, std::move(parts)});
     }
     if (design.arms.empty()) return design;  // a factor without a sound level
@@ -151,22 +150,22 @@ class Designer {
         if (one.path.empty() || other.path.empty()) continue;
         if (!is_within(one.path, other.path) && !is_within(other.path, one.path)) continue;
         if (one.path == other.path && *one.value == *other.value) continue;
-        problems_.push_back({other.value->place, second.path(),
-                             fmt::format("sets {}, which {} sets to another value", other.path, first.path())});
+        notes_.add({other.value->place, second.path(),
+                    fmt::format("sets {}, which {} sets to another value", other.path, first.path())});
       }
     }
   }
 
   const StudyConfig& config_;
   const Tree& file_;
-  std::vector<Problem>& problems_;
+  Notes& notes_;
   std::set<std::string> names_;
 };
 
 }  // namespace
 
-Design design_of(const StudyConfig& config, const Tree& file, std::vector<Problem>& problems) {
-  return Designer(config, file, problems).design();
+Design design_of(const StudyConfig& config, const Tree& file, Notes& notes) {
+  return Designer(config, file, notes).design();
 }
 
 std::string factorial_arm(const std::vector<std::string>& levels) { return fmt::format("{}", fmt::join(levels, "+")); }

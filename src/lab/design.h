@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "blockzoo/lab/study.h"
+#include "lab/notes.h"
 
 namespace blockzoo {
 
@@ -34,7 +35,7 @@ struct Design {
 
 /// Notes every problem; then the design has only what is sound.
 /// Trees of `config` are pointed to.
-Design design_of(const StudyConfig& config, const Tree& file, std::vector<Problem>& problems);
+Design design_of(const StudyConfig& config, const Tree& file, Notes& notes);
 
 /// "post_norm+long": the name of the factorial arm with these levels.
 std::string factorial_arm(const std::vector<std::string>& levels);

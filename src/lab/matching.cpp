@@ -19,7 +19,8 @@ constexpr int64_t kReach = 128;  // values looked at on each side of one that do
 
 class Search {
  public:
-  Search(const RunAt& run_at, double target, Match& best) : run_at_(run_at), target_(target), best_(best) {}
+  Search(const RunAt& run_at, const MatchTarget& target, Match& best)
+      : run_at_(run_at), measure_(target.measure), target_(target.target), best_(best) {}
 
   void run(int64_t start) {
     at(start);
@@ -45,7 +46,7 @@ class Search {
     const auto [entry, fresh] = measured_.try_emplace(value);
     if (!fresh) return entry->second;
     try {
-      entry->second = measure(run_at_(value), best_.by);
+      entry->second = measure_(run_at_(value));
       note(value, *entry->second);
     } catch (const ConfigError&) {  // stays empty
     }
@@ -72,19 +73,24 @@ class Search {
   }
 
   const RunAt& run_at_;
+  const std::function<double(const RunConfig&)>& measure_;
   const double target_;
   Match& best_;
   std::map<int64_t, std::optional<double>> measured_;
 };
 
-std::string amount(double value) { return value < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.4e}", value); }
+std::string amount(double value, MatchBy by) {
+  if (by == MatchBy::kWallClock) return fmt::format("{:.3g} s", value);
+  return value < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.4e}", value);
+}
 
 std::string percent(double residue) { return residue == 0 ? "0 %" : fmt::format("{:+.2f} %", 100 * residue); }
 
 }  // namespace
 
 std::string MatchConfig::key() const {
-  const auto path = free_key.value_or(by == MatchBy::kTokens ? "train.steps" : "ffn.hidden");
+  const auto path =
+      free_key.value_or(by == MatchBy::kTokens || by == MatchBy::kWallClock ? "train.steps" : "ffn.hidden");
   const auto sections = keys_of<RunConfig>();
   const bool whole = std::find(sections.begin(), sections.end(), path.substr(0, path.find('.'))) != sections.end();
   return whole ? path : "model.block." + path;
@@ -96,11 +102,13 @@ std::string describe(const Match& match) {
 
 std::string complaint(const Match& match, double largest_residue) {
   if (std::abs(match.residue()) <= largest_residue && (match.key_matters || match.residue() == 0)) return "";
-  const auto what = fmt::format("cannot be matched by {}: the base has {}, ", name_of(match.by), amount(match.target));
+  const auto what =
+      fmt::format("cannot be matched by {}: the base has {}, ", name_of(match.by), amount(match.target, match.by));
   if (!match.key_matters)
-    return what + fmt::format("this arm has {} at every value of {}", amount(match.reached), match.key);
+    return what + fmt::format("this arm has {} at every value of {}", amount(match.reached, match.by), match.key);
   return what + fmt::format("{} {} comes nearest with {}, residue {}, and the tolerance is {} %", match.key,
-                            match.value, amount(match.reached), percent(match.residue()), 100 * largest_residue);
+                            match.value, amount(match.reached, match.by), percent(match.residue()),
+                            100 * largest_residue);
 }
 
 double measure(const RunConfig& config, MatchBy by) {
@@ -121,8 +129,8 @@ double measure(const RunConfig& config, MatchBy by) {
   TORCH_CHECK(false, "[match] nothing is measured by ", name_of(by));
 }
 
-Match nearest_match(const RunAt& run_at, MatchBy by, const std::string& key, int64_t start, double target) {
-  Match best{.by = by, .key = key, .target = target};
+Match nearest_match(const RunAt& run_at, const MatchTarget& target, int64_t start) {
+  Match best{.by = target.by, .key = target.key, .target = target.target};
   Search(run_at, target, best).run(start);
   return best;
 }

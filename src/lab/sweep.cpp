@@ -28,14 +28,14 @@ std::string in_words(const std::vector<SweepValue>& sweep) {
   return text;
 }
 
-std::vector<SweepPoint> grid(const Tree& sweep, std::vector<Problem>& problems) {
+std::vector<SweepPoint> grid(const Tree& sweep, Notes& notes) {
   std::vector<SweepPoint> points{{}};
   if (sweep.kind != Tree::Kind::kNull && !sweep.is_map())
-    problems.push_back(
+    notes.add(
         {sweep.place, "sweep", "must be a map of dotted paths to lists, as in {train.optimizer.lr: [1e-3, 3e-3]}"});
   for (const auto& [path, values] : sweep.entries) {
     if (!values.is_list() || values.items.empty()) {
-      problems.push_back({values.place, "sweep." + path, "must be a list of values, as in [1e-3, 3e-3]"});
+      notes.add({values.place, "sweep." + path, "must be a list of values, as in [1e-3, 3e-3]"});
       continue;
     }
     std::vector<SweepPoint> longer;

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "blockzoo/core/config_error.h"
 #include "blockzoo/lab/study.h"
+#include "lab/notes.h"
 
 namespace blockzoo {
 
@@ -13,7 +13,7 @@ namespace blockzoo {
 using SweepPoint = std::vector<std::pair<std::string, Tree>>;
 
 /// Every combination of the swept values; one empty point when nothing is swept.
-std::vector<SweepPoint> grid(const Tree& sweep, std::vector<Problem>& problems);
+std::vector<SweepPoint> grid(const Tree& sweep, Notes& notes);
 
 /// "lr 1e-3, width 32"; empty when nothing is swept.
 std::string in_words(const std::vector<SweepValue>& sweep);

@@ -96,18 +96,16 @@ seeds: [0, 1]
   CHECK(changed(study, "post+none") == Names{"model.block.layout", "train.schedule.warmup"});
 }
 
-TEST_CASE("Parts that only fit together are laid over the base together", "[lab][design][torch]") {
-  const auto study = load(R"(
-base: {model: {width: 32, block: {attention: {heads: 4}}}}
-leave_one_out:
-  width: {model: {width: 48}}
-  heads: {model: {block: {attention: {heads: 6, kv_heads: 3}}}}
-  norm: {model: {block: {norm: {kind: none}}}}
-match: {by: none}
-seeds: [0]
-)");
-  CHECK(arms(study).size() == 4);
-  CHECK(study.base.model.width == 48);
+TEST_CASE("The order of parts does not matter, also where one sets a kind and another a key of it",
+          "[lab][design][torch]") {
+  const std::string kind = "  mlp: {model: {block: {ffn: {kind: mlp}}}}\n";
+  const std::string key = "  relu: {model: {block: {ffn: {activation: relu}}}}\n";
+  for (const auto& parts : {kind + key, key + kind}) {
+    const auto study = load("base: {}\nleave_one_out:\n" + parts);
+    const auto* mlp = std::get_if<MlpConfig>(&study.base.model.block.ffn);
+    REQUIRE(mlp != nullptr);
+    CHECK(mlp->activation == Activation::kRelu);
+  }
 }
 
 TEST_CASE("Mistakes in a design name the line, the part and what is allowed", "[lab][design][error][torch]") {

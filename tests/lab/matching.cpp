@@ -163,7 +163,8 @@ TEST_CASE("The search finds the nearest of every monotone row, at both ends and 
   };
   const auto each = static_cast<double>(4 * 24);
   const auto found = [&](double steps, int64_t start) {
-    return nearest_match(run_at, MatchBy::kTokens, "train.steps", start, steps * each).value;
+    const auto tokens = [](const RunConfig& config) { return measure(config, MatchBy::kTokens); };
+    return nearest_match(run_at, {MatchBy::kTokens, "train.steps", steps * each, tokens}, start).value;
   };
   for (const int64_t start : {3, 100, 900}) {
     CHECK(found(1, start) == 3);
@@ -200,8 +201,8 @@ match: {by: parameters}
 
 TEST_CASE("Mistakes in match name the line and what is allowed", "[lab][matching][error][torch]") {
   const std::string start = "base: {}\narms: {a: {}, b: {model: {layers: 3}}}\nmatch:\n";
-  CHECK_THAT(refusal(start + "  by: wall_clock\n"),
-             ContainsSubstring("s.yaml:4: match.by: wall_clock cannot be promised"));
+  CHECK_THAT(refusal(start + "  by: wall_clock\n  using: ffn.hidden\n"),
+             ContainsSubstring("s.yaml:5: match.using: must be train.steps when runs are matched by wall clock"));
   CHECK_THAT(refusal(start + "  by: size\n"), ContainsSubstring("s.yaml:4: match.by: is 'size'; one of: none"));
   CHECK_THAT(refusal(start + "  using: ffn.hidden\n"), ContainsSubstring("s.yaml:4: match.using: has no effect"));
   CHECK_THAT(refusal(start + "  tolerance: 0.1\n"), ContainsSubstring("s.yaml:4: match.tolerance: has no effect"));

@@ -74,14 +74,25 @@ void print_json(const Study& study, const std::vector<RunOutcome>& outcomes, con
   std::cout << json.dump(2) << "\n";
 }
 
+/// Where the study goes; its name is in the file, or the file's.
+std::filesystem::path folder_of(const AblateArguments& arguments) {
+  if (!arguments.out.empty()) return arguments.out;
+  return std::filesystem::path("runs") / study_name(arguments.file);
+}
+
 void ablate(const AblateArguments& arguments) {
-  const auto study = load_study(arguments.file, arguments.sets);
+  const auto folder = folder_of(arguments);
+  StepClock clock;
+  clock.read(folder);
+  const auto cores = thread_count({});
+  at::set_num_threads(static_cast<int>(std::max<int64_t>(1, cores / (arguments.jobs > 0 ? arguments.jobs : cores))));
+  const auto study = load_study(arguments.file, arguments.sets, clock);
   const auto jobs = arguments.jobs > 0 ? arguments.jobs : default_jobs(study);
   if (arguments.dry_run) return show_plan(study, arguments.file, jobs);
-  const auto folder =
-      arguments.out.empty() ? std::filesystem::path("runs") / study.name : std::filesystem::path(arguments.out);
   const auto effects = effects_of(study);
   refuse_without_effect(effects, arguments.file);
+  std::filesystem::create_directories(folder);
+  clock.write(folder);
   const auto outcomes = run_study(study, {.folder = folder,
                                           .program = std::filesystem::read_symlink("/proc/self/exe"),
                                           .jobs = jobs,

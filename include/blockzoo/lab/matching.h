@@ -32,19 +32,21 @@ struct MatchConfig {
   std::optional<double> tolerance;
 
   static void fields(auto& self, auto& visit) {
-    visit("by", self.by, "what every arm shall have as much of as the base; flops are those of the whole training");
+    visit(
+        "by", self.by,
+        "what every arm shall have as much of as the base; flops are those of the whole training, wall_clock is timed "
+        "before the first run");
     visit("using", self.free_key,
-          "dotted path of the whole number that is searched; auto is model.block.ffn.hidden, by tokens train.steps; "
-          "model.block. may be left out");
+          "dotted path of the whole number that is searched; auto is model.block.ffn.hidden, by tokens and "
+          "wall_clock train.steps; model.block. may be left out");
     visit("tolerance", self.tolerance, dropout_rate, "largest residue |arm / base - 1|; auto is 0.02");
   }
   static void rules(const auto& self, auto& expect) {
     const bool none = self.by == MatchBy::kNone;
     expect(!none || !self.free_key, "using", "has no effect when by is none");
     expect(!none || !self.tolerance, "tolerance", "has no effect when by is none");
-    expect(self.by != MatchBy::kWallClock, "by",
-           "wall_clock cannot be promised: how long an update takes is known only afterwards, and depends on what else "
-           "the machine does; match by flops, and read tokens/s in the report");
+    expect(self.by != MatchBy::kWallClock || self.key() == "train.steps", "using",
+           "must be train.steps when runs are matched by wall clock");
   }
 
   /// The searched key, as a path from the top of a run file.
@@ -71,14 +73,23 @@ std::string describe(const Match& match);
 /// say.
 std::string complaint(const Match& match, double largest_residue);
 
-/// What a run has: parameters, FLOPs of its whole training (kTrainingFlopsConvention), or training tokens.
+/// What a run has: parameters, FLOPs of its whole training (kTrainingFlopsConvention), or training tokens. Not for
+/// kWallClock, which has to be timed.
 double measure(const RunConfig& config, MatchBy by);
 
 /// The run with the searched key at that value. Throws ConfigError when that value does not fit.
 using RunAt = std::function<RunConfig(int64_t)>;
 
-/// The value, `start` or from 1 on, for which the measure comes nearest to `target`; of two equally near the smaller.
+/// What a search is for.
+struct MatchTarget {
+  MatchBy by = MatchBy::kNone;
+  std::string key;
+  double target = 0;
+  std::function<double(const RunConfig&)> measure;
+};
+
+/// The value, `start` or from 1 on, for which the measure comes nearest to the target; of two equally near the smaller.
 /// The measure must not fall as the value grows. Values that do not fit are passed over; `start` must fit.
-Match nearest_match(const RunAt& run_at, MatchBy by, const std::string& key, int64_t start, double target);
+Match nearest_match(const RunAt& run_at, const MatchTarget& target, int64_t start);
 
 }  // namespace blockzoo

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "blockzoo/lab/budget.h"
 #include "blockzoo/lab/hypothesis.h"
 #include "blockzoo/lab/matching.h"
+#include "blockzoo/lab/step_clock.h"
 #include "blockzoo/train/run_config.h"
 
 namespace blockzoo {
@@ -115,13 +117,20 @@ struct Study {
   std::vector<Factor> factors = {};  // of a factorial study, whose arms are named level+level
 };
 
+/// Seconds that one update of a run takes; see StepClock.
+using UpdateSeconds = std::function<double(const RunConfig&)>;
+
 /// Reads a study and plans its runs. `sets` are laid over the base. An arm that changes nothing is the base itself and
 /// allowed once; where no arm is, the base is run too, as the arm `base`, since the others are judged by it (in a study
 /// that leaves out, the recipe as the arm `recipe`; in a factorial one, the arm of all first levels). With a
 /// budget every run has the steps that it gives. With a match every run but the base has the value of the searched key
 /// that comes nearest to the base at the same point of the sweep, or to the base as it stands where it has no such
-/// point. Errors: ConfigError with every problem of every arm.
-Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets = {});
+/// point; `update_s` is asked when that is to be by wall clock. Errors: ConfigError with every problem of every arm.
+Study load_study(const std::filesystem::path& path, const std::vector<std::string>& sets = {},
+                 const UpdateSeconds& update_s = StepClock());
+
+/// What the study is called: its `name`, or its file's. Errors: ConfigError.
+std::string study_name(const std::filesystem::path& path);
 
 /// A study file says what is compared; a run file does not.
 bool is_study(const std::filesystem::path& path);
