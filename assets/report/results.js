@@ -10,6 +10,8 @@ const kMeasures = [
   {key: 'parameters', text: 'parameters', statistics: null, shown: whole},
   {key: 'parameters_without_embeddings', text: 'non-embedding', statistics: null, shown: whole},
   {key: 'training_flops', text: 'FLOPs', statistics: null, shown: brief},
+  {key: 'tokens', text: 'tokens', statistics: null, shown: whole},
+  {key: 'seconds', text: 'seconds', statistics: ['mean', 'sd'], shown: fixed},
   {key: 'tokens_per_s', text: 'tokens/s', statistics: ['mean'], shown: whole},
   {key: 'spike_score', text: 'spikes', statistics: ['mean'], shown: fixed},
 ];

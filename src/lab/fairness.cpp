@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "blockzoo/core/names.h"
 #include "blockzoo/lab/report.h"
 #include "blockzoo/lab/studied_keys.h"
 
@@ -37,6 +38,51 @@ bool same_order_at_each_seed(const std::vector<FinishedRun>& runs) {
   std::map<int64_t, std::set<std::string>> orders;
   for (const auto& run : runs) orders[run.plan->seed].insert(run.record->batches_hash);
   return std::all_of(orders.begin(), orders.end(), [](const auto& entry) { return entry.second.size() == 1; });
+}
+
+/// Runs that stop earlier see the first of the same batches, which a hash of all of them cannot show.
+std::string order_sentence(const std::vector<FinishedRun>& runs) {
+  const auto tokens = values(runs, [](const RunRecord& record) { return record.tokens; });
+  return same_or_not(same_order_at_each_seed(runs),
+                     std::string("batches in the same order for every arm at each seed (by hash)") +
+                         (tokens.size() > 1 ? ", since not all trained equally long" : ""));
+}
+
+std::string why_tokens_differ(const std::vector<FinishedRun>& runs) {
+  for (const auto& run : runs) {
+    const auto& match = run.plan->match;
+    if (match && (match->by == MatchBy::kFlops || match->by == MatchBy::kWallClock))
+      return fmt::format(", which is what a match by {} asks for", name_of(match->by));
+  }
+  return "";
+}
+
+/// What a match by wall clock came to; the times before the first run are only a forecast.
+std::string clock_sentence(const std::vector<FinishedRun>& runs) {
+  const bool matched = std::any_of(runs.begin(), runs.end(), [](const FinishedRun& run) {
+    return run.plan->match && run.plan->match->by == MatchBy::kWallClock;
+  });
+  if (!matched) return "";
+  const auto seconds = values(runs, [](const RunRecord& record) { return record.train_s; });
+  return fmt::format(
+      "matched by wall clock as timed before the first run; the updates of a run then took {:.3g} to {:.3g} s",
+      *seconds.begin(), *seconds.rbegin());
+}
+
+std::vector<std::string> what_is_the_same(const std::vector<FinishedRun>& runs) {
+  const auto data = values(runs, [](const RunRecord& record) { return record.data_hash; });
+  const auto windows = values(runs, [](const RunRecord& record) { return record.validation_hash; });
+  const auto tokens = values(runs, [](const RunRecord& record) { return record.tokens; });
+  const auto parameters = values(runs, [](const RunRecord& record) { return record.parameters; });
+  return {
+      same_or_not(data.size() == 1,
+                  fmt::format("training and validation data in all {} finished runs (by hash)", runs.size())),
+      same_or_not(windows.size() == 1, "validation windows (by hash)"), order_sentence(runs),
+      same_or_not(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin())
+                                                         : "number of training tokens" + why_tokens_differ(runs)),
+      parameters.size() == 1
+          ? fmt::format("same number of parameters, {}", *parameters.begin())
+          : fmt::format("NOT the same number of parameters: {} to {}", *parameters.begin(), *parameters.rbegin())};
 }
 
 /// Runs whose tokens are more than one step's away from what the study's budget gives every run.
@@ -84,25 +130,13 @@ std::string several(const std::vector<FinishedRun>& runs, const std::string& wha
 
 std::vector<std::string> fairness(const Study& study, const std::vector<RunOutcome>& outcomes) {
   const auto runs = finished_runs(study, outcomes);
-  if (runs.empty()) return {"no run finished, so there is nothing to compare"};
-  const auto data = values(runs, [](const RunRecord& record) { return record.data_hash; });
-  const auto windows = values(runs, [](const RunRecord& record) { return record.validation_hash; });
-  const auto tokens = values(runs, [](const RunRecord& record) { return record.tokens; });
-  const auto parameters = values(runs, [](const RunRecord& record) { return record.parameters; });
-  std::vector<std::string> sentences{
-      same_or_not(data.size() == 1,
-                  fmt::format("training and validation data in all {} finished runs (by hash)", runs.size())),
-      same_or_not(windows.size() == 1, "validation windows (by hash)"),
-      same_or_not(same_order_at_each_seed(runs), "batches in the same order for every arm at each seed (by hash)"),
-      same_or_not(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin())
-                                                         : "number of training tokens"),
-      parameters.size() == 1
-          ? fmt::format("same number of parameters, {}", *parameters.begin())
-          : fmt::format("NOT the same number of parameters: {} to {}", *parameters.begin(), *parameters.rbegin())};
+  auto sentences = runs.empty() ? std::vector<std::string>{"no run finished, so there is nothing to compare"}
+                                : what_is_the_same(runs);
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) sentences.push_back(sentence);
   };
-  if (study.budget.tokens) add(budget_sentence(study, runs));
+  add(clock_sentence(runs));
+  if (study.budget.tokens && !runs.empty()) add(budget_sentence(study, runs));
   for (const auto& sentence : mixed_changes(study)) add(sentence);
   add(several(runs, "machine, so tokens/s do not compare", [](const RunRecord& record) { return record.machine; }));
   add(several(runs, "program, so tokens/s and last digits may differ",

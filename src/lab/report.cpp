@@ -63,6 +63,9 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
                                             "parameters",
                                             "parameters_without_embeddings",
                                             "training_flops",
+                                            "tokens",
+                                            "seconds_mean",
+                                            "seconds_sd",
                                             "tokens_per_s_mean",
                                             "status"};
   head.insert(head.end(), figures.begin(), figures.end());
@@ -79,6 +82,9 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
     line.push_back(row.parameters > 0 ? std::to_string(row.parameters) : "");
     line.push_back(without_embeddings_cell(row.runs));
     line.push_back(training_flops_cell(row.runs));
+    line.push_back(row.tokens > 0 ? std::to_string(row.tokens) : "");
+    line.push_back(row.seconds.count ? exact(row.seconds.mean) : "");
+    line.push_back(row.seconds.deviation ? exact(*row.seconds.deviation) : "");
     line.push_back(row.tokens_per_s.count ? exact(row.tokens_per_s.mean) : "");
     line.push_back(row.status());
     text += csv_row(line);
@@ -213,7 +219,7 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
     rows.back().runs.push_back(outcomes[i]);
   }
   for (auto& row : rows) {
-    std::vector<double> loss, bits, repeated, elsewhere, speed;
+    std::vector<double> loss, bits, repeated, elsewhere, seconds, speed;
     for (const auto& [folder, record, skipped] : row.runs) {
       row.parameters = std::max(row.parameters, record.parameters);
       if (record.status != RunStatus::kFinished || !record.validation) continue;
@@ -221,12 +227,15 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
       if (record.validation->bits_per_byte) bits.push_back(*record.validation->bits_per_byte);
       if (record.validation->repeated_names) repeated.push_back(*record.validation->repeated_names);
       if (record.validation->elsewhere) elsewhere.push_back(*record.validation->elsewhere);
+      row.tokens = std::max(row.tokens, record.tokens);
+      seconds.push_back(record.train_s);
       speed.push_back(record.tokens_per_s());
     }
     row.loss = spread_of(loss);
     row.bits_per_byte = spread_of(bits);
     row.repeated_names = spread_of(repeated);
     row.elsewhere = spread_of(elsewhere);
+    row.seconds = spread_of(seconds);
     row.tokens_per_s = spread_of(speed);
   }
   return rows;

@@ -76,6 +76,8 @@ Json rows_of(const StudyFolder& found) {
                     {"parameters", count_or_null(row.parameters)},
                     {"parameters_without_embeddings", number_in(without_embeddings_cell(row.runs))},
                     {"training_flops", number_in(training_flops_cell(row.runs))},
+                    {"tokens", count_or_null(row.tokens)},
+                    {"seconds", to_json(row.seconds)},
                     {"tokens_per_s", to_json(row.tokens_per_s)},
                     {"spike_score", to_json(spikes_of(std::span(found.traces).subspan(first, row.runs.size())))},
                     {"status", row.status()},

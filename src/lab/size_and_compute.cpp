@@ -27,12 +27,26 @@ int64_t most_without_embeddings(const std::vector<RunOutcome>& runs) {
   return most;
 }
 
+int64_t most_tokens(const std::vector<RunOutcome>& runs) {
+  int64_t most = 0;
+  for (const auto& run : runs) most = std::max(most, run.record.tokens);
+  return most;
+}
+
+double mean_seconds(const std::vector<RunOutcome>& runs) {
+  double sum = 0;
+  for (const auto& run : runs) sum += run.record.train_s;
+  return sum / static_cast<double>(runs.size());
+}
+
 std::string line(const PlannedRun& run, const std::vector<RunOutcome>& runs) {
   const auto flops = most_training_flops(runs);
   auto text = fmt::format("- **{}**: ", run.setting());
   if (most_parameters(runs) == 0) return text + "no run began\n";
-  text += fmt::format("{} parameters, {} without embeddings, {} training FLOPs", most_parameters(runs),
-                      most_without_embeddings(runs), flops ? fmt::format("{:.4g}", *flops) : "unknown");
+  text +=
+      fmt::format("{} parameters, {} without embeddings, {} training FLOPs, {} training tokens, {:.3g} s of updates",
+                  most_parameters(runs), most_without_embeddings(runs),
+                  flops ? fmt::format("{:.4g}", *flops) : "unknown", most_tokens(runs), mean_seconds(runs));
   if (run.match) text += fmt::format("; `{}` {}, {}", run.match->key, run.match->value, describe(*run.match));
   return text + "\n";
 }
@@ -42,7 +56,8 @@ std::string line(const PlannedRun& run, const std::vector<RunOutcome>& runs) {
 std::string size_and_compute(const Study& study, const std::vector<RunOutcome>& outcomes) {
   auto text = fmt::format(
       "Training FLOPs of a run: {}. Without embeddings: neither token table nor learned positions nor head. A residue "
-      "is arm / base - 1.\n\n",
+      "is arm / base - 1; by "
+      "wall clock it is that of the times before the first run. Seconds of updates are means over the seeds.\n\n",
       kTrainingFlopsConvention);
   for (size_t first = 0; first < outcomes.size();) {
     const auto folder = study.runs[first].folder.parent_path();

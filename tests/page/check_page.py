@@ -21,7 +21,7 @@ from selenium.webdriver.common.by import By
 import tiny_studies
 
 DASH = "–"
-SIZES = ("parameters", "parameters_without_embeddings", "training_flops")  # shown as whole numbers
+SIZES = ("parameters", "parameters_without_embeddings", "training_flops", "tokens")  # shown as whole numbers
 
 
 class Page:

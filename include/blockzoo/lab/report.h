@@ -18,7 +18,9 @@ struct SummaryRow {
   Spread bits_per_byte;
   Spread repeated_names;
   Spread elsewhere;
+  Spread seconds;  // in updates
   Spread tokens_per_s;
+  int64_t tokens = 0;  // the most of the seeds
   int64_t parameters = 0;
 
   std::string status() const;  // "3 finished", "2 finished, 1 diverged"
