@@ -28,6 +28,8 @@ TEST_CASE("The report says parameters, operations and matches with their convent
         outcome.record.parameters_by_part = {{"embedding", 4000}, {"ffn", 1000}};
       }
       if (arm == "base") outcome.record.training_flops = 2.5e12;
+      outcome.record.tokens = 640;
+      outcome.record.train_s = 2.0 + static_cast<double>(seed);
       study.runs.push_back(std::move(run));
       outcomes.push_back(std::move(outcome));
     }
@@ -35,9 +37,10 @@ TEST_CASE("The report says parameters, operations and matches with their convent
   const auto text = size_and_compute(study, outcomes);
   CHECK_THAT(text, ContainsSubstring("3 x forward; 2 for each multiply-add of a matrix product"));
   CHECK_THAT(text, ContainsSubstring("- **base, train.optimizer.lr 1e-3**: 5000 parameters, 1000 without embeddings, "
-                                     "2.5e+12 training FLOPs\n"));
-  CHECK_THAT(text,
-             ContainsSubstring("unknown training FLOPs; `model.width` 17, matched by parameters, residue +0.05 %\n"));
+                                     "2.5e+12 training FLOPs, 640 training tokens, 2.5 s of updates\n"));
+  CHECK_THAT(text, ContainsSubstring(
+                       "unknown training FLOPs, 640 training tokens, 2.5 s of updates; `model.width` 17, matched by "
+                       "parameters, residue +0.05 %\n"));
   CHECK_THAT(text, ContainsSubstring("- **lost, train.optimizer.lr 1e-3**: no run began\n"));
   CHECK(std::count(text.begin(), text.end(), '*') == 3 * 4);
   CHECK(training_flops_cell({outcomes[0], outcomes[1]}) == "2500000000000");
