@@ -145,6 +145,12 @@ TEST_CASE("An arm in which model and training change together is told beside the
   const TemporaryFolder folder;
   write_report(folder.path(), study, outcomes);
   CHECK_THAT(read_file(folder / "report.md"), ContainsSubstring("- NOT one change: arm b"));
+  for (auto& outcome : outcomes) outcome.record.status = RunStatus::kDiverged;
+  outcomes[0].record.alarms = {"the start is odd"};
+  const auto before = fairness(study, outcomes);
+  REQUIRE(before.size() == 3);
+  CHECK_THAT(before[1], ContainsSubstring("NOT one change"));
+  CHECK(before[2] == "ALARM in 1 runs: the start is odd");
 }
 
 TEST_CASE("The files hold every row, every run and the reasons of what did not finish", "[lab][report][torch]") {
