@@ -18,16 +18,16 @@ struct CoveringModel {
 
 /// Values of one dimension of choice, each a patch of the model's YAML. `softmax_only` patches are left out beside
 /// latent attention, which has no such keys.
-struct Factor {
+struct CoveredChoice {
   std::vector<std::string> values;
   bool softmax_only = false;
 };
 
 /// What an ablation may combine. Every kind of every family and every switch that a block or a model has.
-inline std::vector<Factor> covering_factors() {
-  std::vector<Factor> factors;
+inline std::vector<CoveredChoice> covering_factors() {
+  std::vector<CoveredChoice> factors;
   const auto kinds = [&](const std::string& key, const std::vector<std::string>& values) {
-    Factor factor;
+    CoveredChoice factor;
     for (const auto& value : values) factor.values.push_back("{block: {" + key + ": {" + value + "}}}");
     factors.push_back(factor);
   };
@@ -45,7 +45,7 @@ inline std::vector<Factor> covering_factors() {
         {"kind: rope", "kind: rope, pairing: interleaved, rotary_fraction: 0.5", "kind: rope, still_fraction: 0.5",
          "kind: rope, scaling: {kind: yarn, factor: 4.0, original_context: 8}", "kind: none", "kind: learned",
          "kind: sinusoidal", "kind: alibi", "kind: relative_bias, buckets: 8, max_distance: 10"});
-  Factor activations;
+  CoveredChoice activations;
   for (const auto& [value, name] : names(Activation{}))
     activations.values.push_back("{block: {ffn: {activation: " + std::string(name) + "}}}");
   factors.push_back(activations);
@@ -72,7 +72,7 @@ inline std::vector<Factor> covering_factors() {
 }
 
 /// Rows of value numbers in which every pair of values of every two factors occurs; greedy, and the same every time.
-inline std::vector<std::vector<size_t>> pairwise_rows(const std::vector<Factor>& factors) {
+inline std::vector<std::vector<size_t>> pairwise_rows(const std::vector<CoveredChoice>& factors) {
   const size_t count = factors.size();
   using Pair = std::array<size_t, 4>;  // factor, value, later factor, value
   std::set<Pair> open;
