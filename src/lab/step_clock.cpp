@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kWarmUps = 2;
-constexpr int kRounds = 11;
+constexpr int kRounds = 15;
+constexpr double kLeastRound_s = 0.05;  // long against the turns that a busy machine gives to others
 constexpr const char* kFile = "step_times.json";
 
 /// A map with nothing but its `kind`.
@@ -33,10 +34,16 @@ std::string kind_of_run(const RunConfig& config) {
   return hex(hash_bytes(write_yaml(*to_document(resolved(config)).find("model")) + write_yaml(train)));
 }
 
+/// Mean of as many updates as fill a round.
 double seconds_of_update(Session& session) {
   const auto start = std::chrono::steady_clock::now();
-  session.advance();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double spent = 0;
+  int updates = 0;
+  for (; spent < kLeastRound_s; ++updates) {
+    session.advance();
+    spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return spent / updates;
 }
 
 double median(std::vector<double> values) {
@@ -60,7 +67,7 @@ struct StepClock::State {
     warm_up(session_of_reference());
     std::vector<double> times;
     for (int i = 0; i < kRounds; ++i) times.push_back(seconds_of_update(*reference_session));
-    seconds[kind_of_run(*reference)] = median(times);
+    seconds[kind_of_run(*reference)] = median(std::move(times));
   }
 
   void time(const RunConfig& config) {
@@ -72,7 +79,7 @@ struct StepClock::State {
       const double reference_s = seconds_of_update(*reference_session);
       ratios.push_back(seconds_of_update(session) / reference_s);
     }
-    seconds[kind_of_run(config)] = median(ratios) * seconds.at(kind_of_run(*reference));
+    seconds[kind_of_run(config)] = median(std::move(ratios)) * seconds.at(kind_of_run(*reference));
   }
 
   Session& session_of_reference() {
