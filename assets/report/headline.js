@@ -5,16 +5,23 @@ const kVerdictLines = 12;  // more stand under the differences
 
 const listed = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`);
 
+const be = (names) => (names.length > 1 ? 'are' : 'is');
+const kWordsForArms = {
+  'better': (names) => `${listed(names)} ${be(names)} better`,
+  'worse': (names) => `${listed(names)} ${be(names)} worse`,
+  'no difference shown': (names) => `no difference is shown for ${listed(names)}`,
+  'diverged': (names) => `${listed(names)} diverged`,
+  'not comparable': (names) => `${listed(names)} cannot be compared`,
+};
+const kWordsForInteractions = {
+  ...kWordsForArms,
+  'better': (names) => `${listed(names)} ${be(names)} together better than the sum of their effects`,
+  'worse': (names) => `${listed(names)} ${be(names)} together worse than the sum of their effects`,
+  'no difference shown': (names) => `none is shown for ${listed(names)}`,
+};
+
 /** "a and b are better; no difference is shown for c" of judgements that `nameOf` names. */
-function grouped(judged, nameOf) {
-  const is = (names) => (names.length > 1 ? 'are' : 'is');
-  const words = {
-    'better': (names) => `${listed(names)} ${is(names)} better`,
-    'worse': (names) => `${listed(names)} ${is(names)} worse`,
-    'no difference shown': (names) => `no difference is shown for ${listed(names)}`,
-    'diverged': (names) => `${listed(names)} diverged`,
-    'not comparable': (names) => `${listed(names)} cannot be compared`,
-  };
+function grouped(judged, nameOf, words) {
   const parts = Object.entries(words).flatMap(([word, say]) => {
     const names = judged.filter(({verdict}) => verdict === word).map(nameOf);
     return names.length ? [say(names)] : [];
@@ -27,14 +34,15 @@ function answer() {
   const {base, best_against_best: arms, factorial} = study.judgement;
   const atBest = study.swept.length ? ', each arm at its best' : '';
   if (factorial.length > 0) {
-    const said = (title, effects) => (effects.length ? [`${title}: ${grouped(effects, ({of}) => of)}.`] : []);
+    const said = (title, effects, words) =>
+        (effects.length ? [`${title}: ${grouped(effects, ({of}) => of, words)}.`] : []);
     return [
-      ...said(`Main effects${atBest}`, factorial.filter(({factors}) => factors === 1)),
-      ...said('Interactions', factorial.filter(({factors}) => factors > 1)),
+      ...said(`Main effects${atBest}`, factorial.filter(({factors}) => factors === 1), kWordsForArms),
+      ...said('Interactions', factorial.filter(({factors}) => factors > 1), kWordsForInteractions),
     ].join(' ');
   }
   if (!base || arms.length === 0) return '';
-  return `Against ${base}${atBest}: ${grouped(arms, ({arm}) => arm)}.`;
+  return `Against ${base}${atBest}: ${grouped(arms, ({arm}) => arm, kWordsForArms)}.`;
 }
 
 /** The interval of a difference as a bar, on a scale that all of them share. */
@@ -48,7 +56,7 @@ function intervalBar({mean: middle, interval: ends}, low, high) {
 }
 
 /** One line for each judgement: what it is of, its loss where it has one, its difference and the word. */
-function verdictTable(judged, nameOf, lossOf) {
+function verdictTable(judged, nameOf, lossOf, wordOf) {
   const {base} = study.judgement;
   const all = judged.filter(hasInterval).flatMap(({difference}) => difference.interval).concat(0);
   const [low, high] = [Math.min(...all), Math.max(...all)];
@@ -61,16 +69,17 @@ function verdictTable(judged, nameOf, lossOf) {
         element('td', {class: 'number'}, known ? signed(one.difference.mean, 3) : '–'),
         element('td', {class: 'number'}, ends),
         element('td', {class: 'roomy'}, known && high > low ? intervalBar(one.difference, low, high) : ''),
-        element('td', {class: `word ${one.verdict.replaceAll(' ', '-')}`}, one.verdict));
+        element('td', {class: 'number roomy'}, known ? chance(one.difference.adjusted_p) : ''),
+        element('td', {class: `word ${one.verdict.replaceAll(' ', '-')}`}, wordOf(one)));
   };
   const heads = [
     [lossOf ? 'arm' : 'effect', null], [lossOf ? 'loss' : '', 'number roomy'], ['difference', 'number'],
-    ['95 % interval', 'number'], ['', 'roomy'], ['verdict', 'word']
+    ['95 % interval', 'number'], ['', 'roomy'], ['p, Holm', 'number roomy'], ['verdict', 'word']
   ].map(([text, kind]) => element('th', {scope: 'col', class: kind}, text));
   const atBase = {arm: base, sweep: bestRow(base)?.sweep ?? []};
   const baseLine = lossOf &&
       element('tr', {}, element('th', {scope: 'row'}, nameOf(atBase)),
-              element('td', {class: 'number roomy'}, lossOf(atBase)), element('td', {colspan: 4}, 'base'));
+              element('td', {class: 'number roomy'}, lossOf(atBase)), element('td', {colspan: 5}, 'base'));
   return element(
       'table', {class: 'verdicts'}, element('caption', {}, 'Validation loss, nats per token; below zero is better'),
       element('thead', {}, element('tr', {}, ...heads)),
@@ -84,11 +93,11 @@ const lossOfPoint = ({arm, sweep}) => {
 
 function verdicts() {
   const {base, best_against_best: arms, factorial} = study.judgement;
-  if (factorial.length > 0) return [verdictTable(factorial, ({of}) => of, null)];
+  if (factorial.length > 0) return [verdictTable(factorial, ({of}) => of, null, effectWord)];
   if (!base || arms.length === 0) return [];
   const more = arms.length - kVerdictLines;
   return [
-    verdictTable(arms, ({arm, sweep}) => atPoint(arm, sweep), lossOfPoint),
+    verdictTable(arms, ({arm, sweep}) => atPoint(arm, sweep), lossOfPoint, ({verdict}) => verdict),
     element(
         'p', {class: 'note', hidden: more <= 0}, `${more} more stand under `,
         element('a', {href: '#differences'}, 'Differences'), '.'),
