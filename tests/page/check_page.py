@@ -197,6 +197,9 @@ def check(program: Path, folder: Path):
             print(f"{one.name}: {page.find('#progress').text} {compared} numbers equal results.csv")
         page = Page(browser, big)
         page.check(page.js("return document.querySelectorAll('#run-table tbody tr').length") == 200, "does not list every run")
+        heads = page.js("return [...document.querySelectorAll('#run-table thead th')].map((head) => head.textContent.trim())")
+        page.check(any("machine" in head for head in heads), f"lists runs of two machines under {heads} only")
+        page.check("NOT the same machine" in page.find("#cautions").text, "does not warn of two machines")
         page.fail_on_complaints()
         loaded_ms = page.js("return performance.getEntriesByType('navigation')[0].loadEventEnd")
         print(f"200 runs of 2,000 points: {(big / 'report.html').stat().st_size / 2**20:.1f} MiB, open after {loaded_ms / 1000:.2f} s,"

@@ -59,7 +59,7 @@ def during(after: Path) -> Path:
 
 
 def large(after: Path, arms: int = 20, rates: int = 2, seeds: int = 5, steps: int = 2000) -> Path:
-    """200 runs of 2,000 points, made up from the record of a real one."""
+    """200 runs of 2,000 points on two machines, made up from the record of a real one."""
     folder = after.with_name("large")
     plan = json.loads((after / "study.json").read_text())
     entry = plan["runs"][0]
@@ -75,7 +75,7 @@ def large(after: Path, arms: int = 20, rates: int = 2, seeds: int = 5, steps: in
                 run = folder / name
                 run.mkdir(parents=True)
                 loss = record["validation"]["loss"] + 0.01 * arm + 0.003 * math.sin(7 * seed + arm)
-                own = record | {"seed": seed, "step": steps, "steps": steps,
+                own = record | {"seed": seed, "step": steps, "steps": steps, "machine": f"machine {seed % 2}",
                                 "validation": {"loss": loss, "bits_per_byte": loss / math.log(2)}}
                 (run / "run.json").write_text(json.dumps(own))
                 (run / "metrics.jsonl").write_text("".join(
