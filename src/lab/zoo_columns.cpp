@@ -24,7 +24,7 @@ ZooCell word(std::string text) { return {text, {text}}; }
 ZooCell figure(double value) { return {short_number(value), {}, value}; }
 ZooCell whole(int64_t value) { return {with_commas(value), {}, static_cast<double>(value)}; }
 
-/// "a" where all layers agree, else "24x a, 8x b"; sorted by the first layer's number.
+/// "a" where all layers agree, else "24x a, 8x b".
 ZooCell by_layer(const ZooModel& model, const std::function<ZooCell(const BlockConfig&)>& of_layer) {
   std::vector<std::pair<ZooCell, int>> found;
   for (const auto& layer : expand_layers(model.config.model)) {
@@ -35,7 +35,7 @@ ZooCell by_layer(const ZooModel& model, const std::function<ZooCell(const BlockC
     ++entry->second;
   }
   if (found.size() == 1) return found.front().first;
-  ZooCell all{.text = "", .number = found.front().first.number};
+  ZooCell all{.text = "", .number = found.front().first.number, .same_in_all_layers = false};
   std::vector<std::string> parts;
   for (const auto& [cell, count] : found) {
     parts.push_back(fmt::format("{}x {}", count, cell.text));

@@ -9,11 +9,12 @@
 
 namespace blockzoo {
 
-/// What a model has in a column.
+/// What a model has in a column: a choice, which has words, or a figure, which has none.
 struct ZooCell {
   std::string text;                     // "24x rope, 8x none"
   std::vector<std::string> words = {};  // what a filter may ask for: rope, none
-  std::optional<double> number = {};    // what it is sorted and compared by
+  std::optional<double> number = {};    // what it is sorted and compared by; of the first layer, where layers differ
+  bool same_in_all_layers = true;
 };
 
 /// A choice, or a figure, by which models are compared.

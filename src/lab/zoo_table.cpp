@@ -1,144 +1,20 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "core/reader.h"
 #include "core/writer.h"
 #include "lab/table_text.h"
-#include "lab/zoo_columns.h"
+#include "lab/zoo_view.h"
 
 namespace blockzoo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Columns = std::vector<const ZooColumn*>;
-using Models = std::vector<const ZooModel*>;
-
-[[noreturn]] void refuse(const std::string& option, const std::string& message) {
-  throw ConfigError(Problem{{}, option, message});
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t start = 0; start <= text.size();) {
-    const auto comma = std::min(text.find(',', start), text.size());
-    parts.push_back(text.substr(start, comma - start));
-    start = comma + 1;
-  }
-  return parts;
-}
-
-const ZooColumn& column_named(const std::string& name, const std::string& option) {
-  std::vector<std::string> known;
-  for (const auto& column : zoo_columns()) {
-    if (column.name == name) return column;
-    known.push_back(column.name);
-  }
-  refuse(option, fmt::format("no column '{}'; columns: {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
-}
-
-/// One condition of a filter: norm=rms_norm, position!=rope, parameters<1e10.
-struct Condition {
-  const ZooColumn& column;
-  std::string comparison;
-  std::string value;
-
-  bool is_equality() const { return comparison == "=" || comparison == "!="; }
-
-  bool holds(const ZooModel& model) const {
-    const auto cell = column.cell(model);
-    if (is_equality()) return matches(cell) == (comparison == "=");
-    const auto wanted = parse_number(value);
-    if (!wanted) refuse("--filter", fmt::format("'{}' is compared with '{}', which is no number", column.name, value));
-    if (!cell.number) return false;
-    const auto number = *cell.number;
-    if (comparison == "<") return number < *wanted;
-    if (comparison == "<=") return number <= *wanted;
-    return comparison == ">" ? number > *wanted : number >= *wanted;
-  }
-
-  bool matches(const ZooCell& cell) const {
-    const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-    const auto equal = [&](const std::string& text) {
-      return std::equal(text.begin(), text.end(), value.begin(), value.end(),
-                        [&](char a, char b) { return lower(a) == lower(b); });
-    };
-    if (equal(cell.text) || std::any_of(cell.words.begin(), cell.words.end(), equal)) return true;
-    const auto number = parse_number(value);
-    return number && cell.number && *number == *cell.number;
-  }
-};
-
-Condition parse_condition(const std::string& text) {
-  const auto at = text.find_first_of("=!<>");
-  if (at == text.npos || at == 0)
-    refuse("--filter",
-           fmt::format("'{}' is no condition; write column=value, !=, <, <=, > or >=, as in norm=rms_norm", text));
-  const bool two = at + 1 < text.size() && text[at + 1] == '=';
-  if (text[at] == '!' && !two) refuse("--filter", fmt::format("'{}' has a lone !; write !=", text));
-  const auto value = text.substr(at + (two ? 2 : 1));
-  if (value.empty()) refuse("--filter", fmt::format("'{}' says no value", text));
-  const auto comparison = text.substr(at, two ? 2 : 1);
-  return {column_named(text.substr(0, at), "--filter"), comparison == "==" ? "=" : comparison, value};
-}
-
-/// A value of a choice that none of the models has is a slip of the pen.
-void refuse_unknown_value(const Condition& condition, const std::vector<ZooModel>& models) {
-  std::set<std::string> words;
-  for (const auto& model : models) {
-    const auto cell = condition.column.cell(model);
-    words.insert(cell.words.begin(), cell.words.end());
-    if (condition.matches(cell)) return;
-  }
-  if (words.empty()) return;
-  refuse("--filter", fmt::format("no model has {} '{}'; there are: {}", condition.column.name, condition.value,
-                                 fmt::join(words, ", ")) +
-                         did_you_mean(condition.value, {words.begin(), words.end()}));
-}
-
-/// The models of the view, in its order.
-Models chosen(const std::vector<ZooModel>& models, const ZooView& view) {
-  Models rows;
-  for (const auto& model : models) rows.push_back(&model);
-  for (const auto& part : view.filter.empty() ? std::vector<std::string>() : split(view.filter)) {
-    const auto condition = parse_condition(part);
-    if (condition.is_equality()) refuse_unknown_value(condition, models);
-    std::erase_if(rows, [&](const ZooModel* model) { return !condition.holds(*model); });
-  }
-  if (view.sort.empty()) return rows;
-  const bool down = view.sort.front() == '-';
-  const auto& column = column_named(view.sort.substr(down ? 1 : 0), "--sort");
-  std::vector<std::pair<ZooCell, const ZooModel*>> keyed;
-  for (const auto* model : rows) keyed.emplace_back(column.cell(*model), model);
-  std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& left, const auto& right) {
-    const auto& a = down ? right.first : left.first;
-    const auto& b = down ? left.first : right.first;
-    return a.number && b.number                           ? *a.number < *b.number
-           : a.number.has_value() != b.number.has_value() ? !a.number
-                                                          : a.text < b.text;
-  });
-  for (size_t i = 0; i < keyed.size(); ++i) rows[i] = keyed[i].second;
-  return rows;
-}
-
-Columns shown(const ZooView& view) {
-  Columns columns;
-  if (view.columns.empty()) {
-    for (const auto& column : zoo_columns()) {
-      if (column.overview) columns.push_back(&column);
-    }
-    return columns;
-  }
-  for (const auto& name : split(view.columns)) columns.push_back(&column_named(name, "--columns"));
-  return columns;
-}
 
 Json cell_json(const ZooCell& cell) {
-  if (cell.number && cell.text.find('x') == std::string::npos) {
+  if (cell.number && cell.words.empty() && cell.same_in_all_layers) {
     const auto number = *cell.number;
     return number == std::floor(number) && std::abs(number) < 1e15 ? Json(static_cast<int64_t>(number)) : Json(number);
   }
@@ -160,6 +36,12 @@ Json about_json(const About& about) {
   return json;
 }
 
+/// "8,030,261,248 (exact)"; "-" where nothing is known.
+std::string published(const About& about) {
+  if (!about.parameters) return "-";
+  return fmt::format("{} ({})", with_commas(*about.parameters), name_of(about.status));
+}
+
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& pairs) {
   size_t longest = 0;
   for (const auto& [name, text] : pairs) longest = std::max(longest, name.size());
@@ -171,10 +53,10 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& pai
 }  // namespace
 
 std::string zoo_table(const std::vector<ZooModel>& models, const ZooView& view) {
-  const auto columns = shown(view);
+  const auto columns = shown_columns(view);
   std::vector<std::vector<std::string>> lines(1);
   for (const auto* column : columns) lines[0].push_back(column->title);
-  for (const auto* model : chosen(models, view)) {
+  for (const auto* model : chosen_models(models, view)) {
     auto& line = lines.emplace_back();
     for (const auto* column : columns) line.push_back(column->cell(*model).text);
   }
@@ -194,7 +76,7 @@ std::string zoo_table(const std::vector<ZooModel>& models, const ZooView& view) 
 
 std::string zoo_table_json(const std::vector<ZooModel>& models, const ZooView& view) {
   auto rows = Json::array();
-  for (const auto* model : chosen(models, view)) rows.push_back(row_json(*model));
+  for (const auto* model : chosen_models(models, view)) rows.push_back(row_json(*model));
   return rows.dump(2) + "\n";
 }
 
@@ -205,12 +87,12 @@ std::string zoo_page(const std::vector<ZooModel>& models) {
       "Parameters are counted on the built model;\nthe table at the end says where they differ from the published "
       "number and why. `24x a, 8x b`: 24 layers have a, 8 have b.\n\n";
   std::vector<std::string> titles, rules;
-  for (const auto* column : shown({})) titles.push_back(column->title), rules.emplace_back("---");
+  for (const auto* column : shown_columns({})) titles.push_back(column->title), rules.emplace_back("---");
   out += markdown_row(titles) + markdown_row(rules);
-  const auto rows = chosen(models, {.filter = "", .sort = "year", .columns = ""});
+  const auto rows = chosen_models(models, {.filter = "", .sort = "year", .columns = ""});
   for (const auto* model : rows) {
     std::vector<std::string> line;
-    for (const auto* column : shown({})) line.push_back(column->cell(*model).text);
+    for (const auto* column : shown_columns({})) line.push_back(column->cell(*model).text);
     line[0] = "`" + line[0] + "`";
     out += markdown_row(line);
   }
@@ -221,16 +103,14 @@ std::string zoo_page(const std::vector<ZooModel>& models) {
     const auto& about = model->about;
     if (about.missing.empty() && about.difference == 0) continue;
     out += markdown_row({"`" + model->name + "`", about.missing.empty() ? "nothing; " + about.note : about.missing,
-                         with_commas(*about.parameters), with_commas(model->count.total)});
+                         published(about), with_commas(model->count.total)});
   }
   out += "\n## Sources\n\n";
   out += markdown_row({"name", "model", "source", "published parameters", "not confirmed by a source"});
   out += markdown_row({"---", "---", "---", "---", "---"});
   for (const auto* model : rows) {
     const auto& about = model->about;
-    out += markdown_row({"`" + model->name + "`", about.name, about.source,
-                         fmt::format("{} ({})", with_commas(*about.parameters), name_of(about.status)),
-                         about.unconfirmed});
+    out += markdown_row({"`" + model->name + "`", about.name, about.source, published(about), about.unconfirmed});
   }
   return out;
 }
@@ -245,8 +125,7 @@ std::string zoo_text(const ZooModel& model) {
   note("model", about.name);
   note("by", about.organisation);
   note("source", about.source);
-  if (about.parameters)
-    note("published", fmt::format("{} parameters ({})", with_commas(*about.parameters), name_of(about.status)));
+  if (about.parameters) note("published", published(about));
   note("missing", about.missing);
   if (about.difference != 0) note("difference", with_commas(about.difference) + " parameters");
   note("note", about.note);

@@ -157,7 +157,7 @@ TEST_CASE("one model is shown in full, as YAML that reads back", "[lab][torch]")
   const auto model = zoo_model("gemma2-2b", "1/16");
   CHECK(model.name == "gemma2-2b x 1/16");
   const auto text = zoo_text(model);
-  CHECK_THAT(text, ContainsSubstring("arXiv:2408.00118") && ContainsSubstring("2,614,341,888 parameters (exact)"));
+  CHECK_THAT(text, ContainsSubstring("arXiv:2408.00118") && ContainsSubstring("2,614,341,888 (exact)"));
   const auto read = read_run_config(parse_yaml(text, "shown"), {});
   CHECK(count_parameters(read.model).total == model.count.total);
   const auto json = nlohmann::json::parse(zoo_json(named("chinchilla-70b")));
@@ -165,6 +165,19 @@ TEST_CASE("one model is shown in full, as YAML that reads back", "[lab][torch]")
   CHECK(json["about"]["parameters"] == 70056681472);
   CHECK(json["about"]["difference"] == -5368709120);
   CHECK(json["norm"] == "rms_norm");
+}
+
+TEST_CASE("in JSON figures are numbers and choices are text", "[lab][torch]") {
+  const auto rows = nlohmann::json::parse(zoo_table_json(zoo(), {.filter = "name=command-r7b"}));
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].size() == zoo_columns().size());
+  CHECK(rows[0]["parameters"] == 8028033024);
+  CHECK(rows[0]["attention"] == "GQA 32/8");
+  CHECK(rows[0]["window"] == "24x 4096, 8x full");
+  CHECK(rows[0]["ffn_ratio"] == 3.5);
+  CHECK(rows[0]["year"] == 2024);
+  const auto mixed = nlohmann::json::parse(zoo_json(named("gemma4-e2b-text")));
+  CHECK(mixed["ffn_ratio"] == "15x 4, 20x 8");
 }
 
 TEST_CASE("docs/zoo.md is what the program lists", "[lab][torch][config]") {
