@@ -39,6 +39,7 @@ Sizing::Sizing(const StudyConfig& config, const Document& file, const UpdateSeco
       key_(config.match.by == MatchBy::kNone ? "" : config.match.key()) {}
 
 void Sizing::refuse_what_has_no_effect(const std::vector<Part>& parts) {
+  for (const auto* key : {"seed", "data.seed"}) refuse(key, "seeds sets it for every run", parts);
   if (config_.budget.tokens) {
     refuse(std::string(kSteps), "budget sets it for every run", parts);
     if (const auto* steps = at_path(config_.base, kSteps))

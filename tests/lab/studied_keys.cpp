@@ -80,6 +80,13 @@ TEST_CASE("A difference that the arm does not name is a fault of the program", "
                     "arms.b: train.batch becomes 4, which the arm does not name");
 }
 
+TEST_CASE("An arm or a sweep cannot set the seed that seeds sets", "[lab][fairness][error][torch]") {
+  CHECK_THROWS_WITH(study("arms:\n  a: {}\n  b: {data: {seed: 3}}"),
+                    ContainsSubstring("study.yaml:4: arms.b: data.seed: has no effect; seeds sets it for every run"));
+  CHECK_THROWS_WITH(study("arms: {a: {}}\nsweep: {seed: [1, 2]}"),
+                    ContainsSubstring("study.yaml:3: sweep.seed: has no effect; seeds sets it for every run"));
+}
+
 TEST_CASE("A setting has the runs of all its seeds", "[lab][study][torch]") {
   const auto planned =
       study("arms: {a: {}, b: {model: {layers: 3}}}\nsweep: {train.optimizer.lr: [1, 2]}\nseeds: [0, 7]\n");
