@@ -15,7 +15,7 @@ struct Document {
   std::filesystem::path folder;  // relative paths inside are seen from here
 
   // Only with_bases takes these keys out of the tree.
-  std::string base = "";                      // the config that the tree is laid over
+  std::string base = {};                      // the config that the tree is laid over
   std::optional<Tree> scale = std::nullopt;   // how much smaller the base's model is made before that
   std::optional<About> about = std::nullopt;  // the published model that the document stands for
 };

@@ -30,8 +30,9 @@ Json row_json(const ZooModel& model) {
 Json about_json(const About& about) {
   Json json = Json::object();
   for (const auto& [key, value] : to_tree(about).entries) json[key] = value.text;
-  if (about.year) json["year"] = *about.year;
-  if (about.parameters) json["parameters"] = *about.parameters;
+  const auto number = [](const std::optional<int64_t>& value) { return value ? Json(*value) : Json(nullptr); };
+  json["year"] = number(about.year);
+  json["parameters"] = number(about.parameters);
   json["difference"] = about.difference;
   return json;
 }

@@ -16,7 +16,10 @@ TEST_CASE("a 540B model with a context of 16 million tokens is counted within 2 
   std::ofstream(folder / "long.yaml") << "{base: palm-540b, model: {context: 16777216}}\n";
   Program program(folder.path(), {"zoo", "long.yaml", "--json"});
   CHECK(program.wait() == 0);
-  CHECK(nlohmann::json::parse(program.out())["parameters"] == 540356474880);
+  const auto model = nlohmann::json::parse(program.out());
+  CHECK(model["parameters"] == 540356474880);
+  CHECK(model["context"] == 16777216);
+  CHECK(model["about"]["parameters"].is_null());  // the file says nothing of the kind
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);  // the largest child so far
   CHECK(used.ru_maxrss < 2'000'000);  // KiB
