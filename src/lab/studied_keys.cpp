@@ -79,17 +79,20 @@ void leaves(const Tree& tree, const std::string& path, std::vector<std::string>&
 std::vector<std::string> mixed_changes(const Study& study) {
   std::vector<std::string> sentences;
   std::set<std::string> seen;
-  bool model_changes = false;
+  bool model_changes = false, combined = false;
   const auto base = base_arm(study);
   for (const auto& run : study.runs) {
     if (run.arm == base || !seen.insert(run.arm).second) continue;
     const auto changes = changes_of(run, study);
     model_changes = model_changes || !changes.model.empty();
+    combined = combined || changes.mixed();
     if (changes.mixed() && factors_changed(run.arm, study.factors) <= 1)
       sentences.push_back(sentence(run.arm, changes));
   }
-  if (sentences.empty() && model_changes)
-    sentences.push_back("same data and training settings as the base in every arm that changes the model");
+  if (!sentences.empty() || !model_changes) return sentences;
+  sentences.push_back(combined ? "same data and training settings as the base in every arm that changes the model, but "
+                                 "for the levels of the factors"
+                               : "same data and training settings as the base in every arm that changes the model");
   return sentences;
 }
 
