@@ -90,10 +90,9 @@ std::vector<std::string> mixed_changes(const Study& study) {
       sentences.push_back(sentence(run.arm, changes));
   }
   if (!sentences.empty() || !model_changes) return sentences;
-  sentences.push_back(combined ? "same data and training settings as the base in every arm that changes the model, but "
-                                 "for the levels of the factors"
-                               : "same data and training settings as the base in every arm that changes the model");
-  return sentences;
+  std::string same = "same data and training settings as the base in every arm that changes the model";
+  if (combined) same += ", but for the levels of the factors";
+  return {same};
 }
 
 void require_named(const RunConfig& base, const RunConfig& arm, const Tree& patch, const std::string& path) {
