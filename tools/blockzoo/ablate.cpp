@@ -74,6 +74,14 @@ void print_json(const Study& study, const std::vector<RunOutcome>& outcomes, con
   std::cout << json.dump(2) << "\n";
 }
 
+/// What a match came to, a line for each arm and point.
+void tell_matches(const Study& study) {
+  for (const auto& setting : settings_of(study)) {
+    if (const auto& match = setting.run->match)
+      fmt::print(stderr, "{}: {} {}, {}\n", setting.run->setting(), match->key, match->value, describe(*match));
+  }
+}
+
 /// Where the study goes; its name is in the file, or the file's.
 std::filesystem::path folder_of(const AblateArguments& arguments) {
   if (!arguments.out.empty()) return arguments.out;
@@ -91,6 +99,7 @@ void ablate(const AblateArguments& arguments) {
   if (arguments.dry_run) return show_plan(study, arguments.file, jobs);
   const auto effects = effects_of(study);
   refuse_without_effect(effects, arguments.file);
+  if (!arguments.quiet) tell_matches(study);
   std::filesystem::create_directories(folder);
   clock.write(folder);
   const auto outcomes = run_study(study, {.folder = folder,
