@@ -79,7 +79,8 @@ function verdictTable(judged, nameOf, lossOf, wordOf) {
   const atBase = {arm: base, sweep: bestRow(base)?.sweep ?? []};
   const baseLine = lossOf &&
       element('tr', {}, element('th', {scope: 'row'}, nameOf(atBase)),
-              element('td', {class: 'number roomy'}, lossOf(atBase)), element('td', {colspan: 5}, 'base'));
+              element('td', {class: 'number roomy'}, lossOf(atBase)),
+              element('td', {colspan: 5}, 'what the others are held against'));
   return element(
       'table', {class: 'verdicts'}, element('caption', {}, 'Validation loss, nats per token; below zero is better'),
       element('thead', {}, element('tr', {}, ...heads)),
