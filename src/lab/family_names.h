@@ -60,5 +60,7 @@ template <>
 inline constexpr FamilyName family_name<ValidationConfig>{19, "validation", "where validation data comes from"};
 template <>
 inline constexpr FamilyName family_name<TokenType>{20, "token_type", "how a token id is stored"};
+template <>
+inline constexpr FamilyName family_name<StartConfig>{21, "start", "the values that training starts from"};
 
 }  // namespace blockzoo

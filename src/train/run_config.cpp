@@ -38,6 +38,8 @@ RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesyste
   whole.place = patch.place;
   auto config = read_config<RunConfig>(whole);
   resolve_paths(config.data.corpus, folder);
+  if (auto* weights = std::get_if<WeightsStart>(&config.start))
+    weights->path = std::filesystem::absolute(folder / weights->path).lexically_normal().string();
   return config;
 }
 
@@ -72,7 +74,19 @@ std::string identity(const RunConfig& config) {
   bare.train.log_every = defaults.log_every;
   bare.train.save_every = defaults.save_every;
   bare.train.keep = defaults.keep;
-  return hex(hash_bytes(write_yaml(to_tree(bare))));
+  if (auto* weights = std::get_if<WeightsStart>(&bare.start))
+    weights->path = std::filesystem::path(weights->path).filename().string();
+  auto tree = to_tree(bare);
+  if (std::holds_alternative<DrawnStart>(bare.start))  // runs from before there was a choice keep their identity
+    std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "start"; });
+  return hex(hash_bytes(write_yaml(tree)));
+}
+
+std::string run_file(const ModelConfig& model, const StartConfig& start) {
+  Tree tree = Tree::map();
+  tree["model"] = to_tree(model);
+  tree["start"] = to_tree(start);
+  return write_yaml(tree);
 }
 
 }  // namespace blockzoo

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "blockzoo/core/hash.h"
+#include "blockzoo/hub/weights.h"
 
 namespace blockzoo {
 namespace {
@@ -24,7 +25,11 @@ class EvalScope {
 
 Model build(const RunConfig& config, c10::Device device) {
   Model model(config.model);
-  model->init_parameters(static_cast<uint64_t>(config.seed));
+  if (const auto* weights = std::get_if<WeightsStart>(&config.start)) {
+    load_weights(*model, std::filesystem::path(weights->path));
+  } else {
+    model->init_parameters(static_cast<uint64_t>(config.seed));
+  }
   model->to(device);
   return model;
 }

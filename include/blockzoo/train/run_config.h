@@ -12,6 +12,7 @@
 #include "blockzoo/train/optimizer.h"
 #include "blockzoo/train/precision.h"
 #include "blockzoo/train/schedule.h"
+#include "blockzoo/train/start.h"
 
 namespace blockzoo {
 
@@ -71,12 +72,14 @@ struct TrainConfig {
 struct RunConfig {
   int64_t seed = 0;
   ModelConfig model;
+  StartConfig start;
   DataConfig data;
   TrainConfig train;
 
   static void fields(auto& self, auto& visit) {
     visit("seed", self.seed, not_negative, "start values and dropout");
     visit("model", self.model, "the architecture");
+    visit("start", self.start, "the values that training starts from");
     visit("data", self.data, "what it is trained on");
     visit("train", self.train, "how it is trained");
   }
@@ -119,5 +122,8 @@ RunConfig resolved(const RunConfig& config);
 /// Identity of a run: a hash of its resolved config without folders of paths, threads and what only says how often
 /// something is written.
 std::string identity(const RunConfig& config);
+
+/// A run file that holds this model and these start values.
+std::string run_file(const ModelConfig& model, const StartConfig& start);
 
 }  // namespace blockzoo
