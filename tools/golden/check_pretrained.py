@@ -108,4 +108,5 @@ def main(path, program):
         sys.exit("ours is further from float64 than float32 accounts for")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

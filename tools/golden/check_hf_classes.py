@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Holds import and export against Hugging Face transformers: check_hf_classes.py PROGRAM [CLASS | FOLDER]...
+
+Needs transformers; exits with 77 when it cannot be imported. For each class, small models with random weights in several
+settings: (1) transformers saves one, `blockzoo logits` reads the folder, and the logits are equal to 1e-4 of their largest
+magnitude; (2) `blockzoo export` writes the same model again, and transformers loads that with no key missing, unexpected or
+newly initialised, and with equal logits; (3) one update of AdamW by `blockzoo train` from the imported weights changes them as
+PyTorch does, to 1e-4 of the largest change. Prompts are longer than the windows.
+
+FOLDER is one with exports below it, each with ids.txt and logits.npy, as the test of the covering set leaves them when
+BLOCKZOO_COVERING_FOLDER names a folder; they are loaded, compared and updated once."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+try:
+    import numpy
+    import torch
+    import transformers
+except ImportError as error:
+    print(f"skipped: python3 has no {error.name}")
+    sys.exit(77)
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+torch.set_num_threads(1)
+RELATIVE = 1e-4
+TOKENS = 24
+
+SIZES = {"vocab_size": 37, "hidden_size": 16, "intermediate_size": 28, "num_hidden_layers": 4, "num_attention_heads": 4,
+         "max_position_embeddings": 32, "bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
+PLAIN = {key: value for key, value in SIZES.items() if key != "intermediate_size"}
+GROUPED = SIZES | {"num_key_value_heads": 2}
+LAYERS = ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"]
+
+
+def rope(theta=10000.0, **more):
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": theta} | more}
+
+
+LLAMA3 = rope(5e5, rope_type="llama3", factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16)
+YARN = rope(1e4, rope_type="yarn", factor=2.0, original_max_position_embeddings=16, beta_fast=8.0, beta_slow=0.5)
+LINEAR = rope(1e4, rope_type="linear", factor=3.0)
+MSCALE = rope(1e4, rope_type="yarn", factor=4.0, original_max_position_embeddings=8, mscale=0.7, mscale_all_dim=0.9)
+LATENT = {"kv_lora_rank": 6, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 3, "first_k_dense_replace": 4}
+BY_LAYER = {"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                                "sliding_attention": {"rope_type": "default", "rope_theta": 1e3}}}
+
+SETTINGS = {
+    "LlamaForCausalLM": [
+        GROUPED | rope(5e5) | {"rms_norm_eps": 1e-3},
+        GROUPED | LLAMA3 | {"attention_bias": True, "mlp_bias": True, "head_dim": 6, "tie_word_embeddings": True},
+        SIZES | YARN | {"num_key_value_heads": 1, "hidden_act": "gelu"},
+        SIZES | LINEAR | {"hidden_act": "relu", "attention_dropout": 0.1},
+        *({**GROUPED, "hidden_act": act} for act in ("sigmoid", "linear", "gelu_pytorch_tanh", "relu2")),
+    ],
+    "MistralForCausalLM": [GROUPED | {"sliding_window": 5, "head_dim": 6}, GROUPED | {"sliding_window": None, "head_dim": 10}],
+    "Qwen2ForCausalLM": [
+        GROUPED | rope(1e6),
+        GROUPED | {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 2, "tie_word_embeddings": True},
+        GROUPED | YARN | {"use_sliding_window": True, "sliding_window": 5, "layer_types": LAYERS},
+    ],
+    "Qwen3ForCausalLM": [
+        GROUPED | rope(1e6) | {"head_dim": 6, "rms_norm_eps": 1e-3},
+        GROUPED | {"head_dim": 4, "attention_bias": True, "use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1},
+    ],
+    "GemmaForCausalLM": [GROUPED | {"head_dim": 6}, SIZES | {"head_dim": 4, "num_key_value_heads": 1, "attention_bias": True}],
+    "Gemma2ForCausalLM": [
+        GROUPED | {"head_dim": 6, "query_pre_attn_scalar": 9, "sliding_window": 5, "attn_logit_softcapping": 1.5, "final_logit_softcapping": 2.0},
+        GROUPED | {"head_dim": 4, "sliding_window": 5, "layer_types": LAYERS, "attn_logit_softcapping": None, "final_logit_softcapping": None},
+        GROUPED | {"head_dim": 4, "layer_types": ["full_attention"] * 4},
+    ],
+    "Gemma3ForCausalLM": [
+        GROUPED | BY_LAYER | {"head_dim": 6, "query_pre_attn_scalar": 9, "sliding_window": 5, "layer_types": LAYERS},
+        GROUPED | {"head_dim": 4, "sliding_window": 5, "final_logit_softcapping": 2.0},
+    ],
+    "OlmoForCausalLM": [GROUPED | rope(1e3), SIZES | {"num_key_value_heads": 4, "attention_bias": True, "tie_word_embeddings": True}],
+    "Olmo2ForCausalLM": [GROUPED | rope(5e5) | {"rms_norm_eps": 1e-3}, GROUPED | YARN | {"attention_bias": True}],
+    "Olmo3ForCausalLM": [
+        GROUPED | {"sliding_window": 5},
+        GROUPED | {"sliding_window": 5, "layer_types": LAYERS, "rope_parameters": {
+            "full_attention": YARN["rope_parameters"] | {"rope_theta": 2e4}, "sliding_attention": {"rope_type": "default", "rope_theta": 2e4}}},
+    ],
+    "Phi3ForCausalLM": [
+        GROUPED | {"sliding_window": 5, "resid_pdrop": 0.1},
+        GROUPED | rope(1e4, partial_rotary_factor=0.5) | {"sliding_window": None, "tie_word_embeddings": True},
+    ],
+    "GPT2LMHeadModel": [
+        {"vocab_size": 37, "n_embd": 16, "n_layer": 3, "n_head": 4, "n_positions": 32, "bos_token_id": None, "eos_token_id": None},
+        {"vocab_size": 37, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32, "n_inner": 16, "activation_function": "relu",
+         "layer_norm_epsilon": 1e-3, "tie_word_embeddings": False, "resid_pdrop": 0.0, "bos_token_id": None, "eos_token_id": None},
+    ],
+    "GPTJForCausalLM": [
+        {"vocab_size": 37, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32, "rotary_dim": 4, "bos_token_id": None, "eos_token_id": None},
+        {"vocab_size": 37, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 32, "rotary_dim": 4, "n_inner": 20, "activation_function": "relu",
+         "layer_norm_epsilon": 1e-3, "attn_pdrop": 0.1, "resid_pdrop": 0.2, "embd_pdrop": 0.3, "bos_token_id": None, "eos_token_id": None},
+    ],
+    "OPTForCausalLM": [
+        PLAIN | {"ffn_dim": 28},
+        PLAIN | {"ffn_dim": 28, "do_layer_norm_before": False, "word_embed_proj_dim": 6},
+        PLAIN | {"ffn_dim": 28, "enable_bias": False, "layer_norm_elementwise_affine": False, "activation_function": "gelu", "tie_word_embeddings": False},
+    ],
+    "BloomForCausalLM": [
+        {"vocab_size": 37, "hidden_size": 16, "n_layer": 3, "n_head": 4, "layer_norm_epsilon": 1e-3, "bos_token_id": None, "eos_token_id": None},
+        {"vocab_size": 37, "hidden_size": 24, "n_layer": 2, "n_head": 6, "hidden_dropout": 0.1, "bos_token_id": None, "eos_token_id": None},
+    ],
+    "MptForCausalLM": [
+        {"vocab_size": 37, "d_model": 16, "n_layers": 3, "n_heads": 4, "max_seq_len": 32},
+        {"vocab_size": 37, "d_model": 24, "n_layers": 2, "n_heads": 6, "max_seq_len": 32, "layer_norm_epsilon": 1e-3,
+         "attn_config": {"softmax_scale": 0.3, "alibi": True}},
+    ],
+    "FalconForCausalLM": [
+        PLAIN | {"multi_query": True, "parallel_attn": True},
+        PLAIN | {"new_decoder_architecture": True, "num_kv_heads": 2, "ffn_hidden_size": 20, "tie_word_embeddings": False},
+        PLAIN | {"new_decoder_architecture": True, "num_kv_heads": 2, "num_ln_in_parallel_attn": 1, "bias": True},
+        PLAIN | rope(1e3) | {"multi_query": False, "parallel_attn": False, "bias": True, "activation": "relu"},
+    ],
+    "StableLmForCausalLM": [
+        GROUPED | rope(1e3, partial_rotary_factor=0.5) | {"use_qkv_bias": True},
+        GROUPED | rope(1e4, partial_rotary_factor=1.0) | {"use_parallel_residual": True, "qk_layernorm": True, "layer_norm_eps": 1e-3},
+    ],
+    "CohereForCausalLM": [
+        GROUPED | rope(1e3) | {"logit_scale": 0.25, "use_qk_norm": True},
+        GROUPED | {"head_dim": 6, "attention_bias": True, "tie_word_embeddings": False, "layer_norm_eps": 1e-3},
+    ],
+    "Cohere2ForCausalLM": [
+        GROUPED | rope(1e3) | {"sliding_window": 5, "logit_scale": 1.0},
+        GROUPED | {"sliding_window": 5, "layer_types": LAYERS, "attention_bias": True},
+    ],
+    "NemotronForCausalLM": [
+        GROUPED | rope(1e3, partial_rotary_factor=0.5) | {"norm_eps": 1e-3},
+        GROUPED | rope(1e4, partial_rotary_factor=1.0) | {"head_dim": 6, "attention_bias": True, "mlp_bias": True, "hidden_act": "gelu"},
+    ],
+    "SmolLM3ForCausalLM": [
+        GROUPED | rope(1e3),
+        GROUPED | {"use_sliding_window": True, "sliding_window": 5, "no_rope_layers": [1, 0, 0, 1], "mlp_bias": True},
+    ],
+    "Starcoder2ForCausalLM": [
+        GROUPED | rope(1e3) | {"sliding_window": 5, "norm_epsilon": 1e-3},
+        GROUPED | {"use_bias": False, "tie_word_embeddings": False, "residual_dropout": 0.1, "embedding_dropout": 0.2, "head_dim": 6},
+    ],
+    "GraniteForCausalLM": [
+        GROUPED | {"embedding_multiplier": 3.0, "logits_scaling": 4.0, "residual_multiplier": 0.3, "attention_multiplier": 0.2},
+        GROUPED | {"attention_bias": True, "mlp_bias": True, "attention_multiplier": 0.5},
+    ],
+    "PhiForCausalLM": [
+        GROUPED | rope(1e3, partial_rotary_factor=0.5),
+        SIZES | rope(1e4, partial_rotary_factor=1.0) | {"qk_layernorm": True, "resid_pdrop": 0.1, "embd_pdrop": 0.2, "layer_norm_eps": 1e-3},
+    ],
+    "DeepseekV2ForCausalLM": [
+        SIZES | LATENT | {"q_lora_rank": 6, "n_routed_experts": 4},
+        SIZES | LATENT | MSCALE | {"q_lora_rank": None, "n_routed_experts": 4, "mlp_bias": True},
+    ],
+    "DeepseekV3ForCausalLM": [
+        SIZES | {"num_key_value_heads": 4} | LATENT | {"q_lora_rank": 6, "n_routed_experts": 8},
+        SIZES | {"num_key_value_heads": 4} | LATENT | MSCALE | {"q_lora_rank": None, "rope_interleave": False, "n_routed_experts": 8},
+    ],
+    "GPTNeoXForCausalLM": [
+        SIZES | rope(1e4, partial_rotary_factor=0.5) | {"use_parallel_residual": True, "layer_norm_eps": 1e-3},
+        SIZES | rope(1e3, partial_rotary_factor=1.0) | {"use_parallel_residual": False, "hidden_act": "gelu_new", "hidden_dropout": 0.1},
+        SIZES | rope(1e3, partial_rotary_factor=0.5) | {"attention_bias": False, "tie_word_embeddings": True},
+    ],
+}
+
+
+def build(name, settings, seed):
+    """A model whose every parameter is random, norms and biases too."""
+    cls = getattr(transformers, name)
+    model = cls(cls.config_class(**settings)).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            scale = 0.3 if parameter.dim() == 1 else 1.5 / parameter.shape[-1] ** 0.5
+            parameter.add_(noise * scale) if parameter.dim() == 1 else parameter.copy_(noise * scale)
+    return model
+
+
+def logits_of(model, ids):
+    with torch.no_grad():
+        return model(torch.tensor([ids]), use_cache=False).logits[0].float()
+
+
+def relative(a, b):
+    return ((a - b).abs().max() / b.abs().max()).item()
+
+
+class Program:
+    def __init__(self, path, folder):
+        self.path = str(pathlib.Path(path).resolve())
+        self.folder = folder
+
+    def run(self, *arguments):
+        done = subprocess.run([self.path, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(f"blockzoo {arguments[0]} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def logits(self, model, ids):
+        (self.folder / "ids.txt").write_text(" ".join(map(str, ids)))
+        self.run("logits", "--model", model, "--tokens", "ids.txt", "--out", "logits.npy")
+        return torch.from_numpy(numpy.load(self.folder / "logits.npy"))[0]
+
+
+def load_strictly(folder):
+    model, info = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True,
+                                                                    trust_remote_code=True)
+    wrong = {kind: names for kind, names in info.items() if names}
+    if wrong:
+        raise AssertionError(f"loading said {wrong}")
+    return model.eval()
+
+
+RUN = """
+data:
+  corpus: {{kind: tokens, path: train.bin, validation: {{kind: path, path: val.bin}}, vocabulary: {vocabulary}}}
+  validation_windows: 1
+train:
+  steps: 1
+  batch: 1
+  clip: 0
+  device: cpu
+  threads: 1
+  optimizer: {{lr: 0.1, eps: 1.0, weight_decay: 0}}
+  schedule: {{kind: constant, warmup: 0}}
+"""
+LR, EPS = 0.1, 1.0  # an eps of 1 makes the update follow the gradient, not its sign alone
+
+
+def check_update(program, source, vocabulary, context):
+    """The relative error of what one update changes: imported, trained and exported here, against PyTorch."""
+    folder = program.folder
+    generator = numpy.random.default_rng(5)
+    window = generator.integers(0, vocabulary, context + 1)
+    window.astype(numpy.uint16).tofile(folder / "train.bin")
+    generator.integers(0, vocabulary, context + 1).astype(numpy.uint16).tofile(folder / "val.bin")
+    program.run("import", source, "--to", "start.yaml")
+    (folder / "run.yaml").write_text((folder / "start.yaml").read_text() + RUN.format(vocabulary=vocabulary))
+    no_dropout = [f"--set=model.{key}=0" for key in ("embedding_dropout", "block.dropout", "block.attention.dropout")]
+    program.run("train", "run.yaml", "--out", "run", "--quiet", *no_dropout)
+    program.run("export", "run", "--to", "after")
+    before, after = load_strictly(source), load_strictly(folder / "after")
+    if type(before).__name__ != type(after).__name__:  # another class holds the same model, under other names
+        return f"update exported as {type(after).__name__}, not compared", 0.0
+    ids = torch.from_numpy(window.astype(numpy.int64))
+    start = {name: value.clone() for name, value in before.state_dict().items()}
+    optimizer = torch.optim.AdamW(before.parameters(), lr=LR, betas=(0.9, 0.95), eps=EPS, weight_decay=0.0)
+    logits = before(ids[:-1].unsqueeze(0), use_cache=False).logits[0]
+    torch.nn.functional.cross_entropy(logits, ids[1:]).backward()
+    optimizer.step()
+    theirs, ours = before.state_dict(), after.state_dict()
+    changes = {name: ((theirs[name] - start[name]).abs().max().item(), (ours[name] - theirs[name]).abs().max().item()) for name in start}
+    largest = max(change for change, _ in changes.values())
+    error = max(off for _, off in changes.values()) / largest
+    return f"update {error:.1e}", error
+
+
+def check(program, name, number, settings):
+    folder = program.folder
+    model = build(name, settings, seed=number)
+    ids = torch.randint(0, 37, (TOKENS,), generator=torch.Generator().manual_seed(number)).tolist()
+    expected = logits_of(model, ids)
+    theirs, ours = folder / f"{name}{number}", folder / f"{name}{number}-ours"
+    model.save_pretrained(theirs, **({"max_shard_size": "4KB"} if number == 0 else {}))
+    imported = relative(program.logits(theirs, ids), expected)
+    program.run("export", theirs, "--to", ours, "--shard-gb", "4e-6" if number == 1 else "5")
+    back = load_strictly(ours)
+    exported = relative(logits_of(back, ids), expected)
+    same_class = type(back).__name__ == name
+    print(f"{name} {number}: imported {imported:.1e}, exported {exported:.1e}" + ("" if same_class else f" as {type(back).__name__}"))
+    if not (imported <= RELATIVE and exported <= RELATIVE):
+        raise AssertionError("logits differ")
+    before, after = model.state_dict(), back.state_dict()
+    context = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "max_seq_len", 24)
+    words, error = check_update(program, theirs, 37, min(context, 32))
+    print(f"{name} {number}: {words}")
+    if not error <= RELATIVE:
+        raise AssertionError("the update differs")
+    if same_class and any(not torch.equal(before[key], after[key]) for key in before):
+        raise AssertionError("the export has other weights than the original")
+
+
+def check_covering(program, source):
+    """An export that the test of the covering set has left."""
+    ids = [int(word) for word in (source / "ids.txt").read_text().split()]
+    expected = torch.from_numpy(numpy.load(source / "logits.npy"))
+    model = load_strictly(source)
+    loaded = relative(logits_of(model, ids), expected)
+    config = getattr(model.config, "blockzoo", None)
+    words, error = "", 0.0
+    if config:
+        words, error = check_update(program, source, config["vocabulary"], config["context"])
+    print(f"{source.name}: {type(model).__name__}, loaded {loaded:.1e}; {words}")
+    if not (loaded <= RELATIVE and error <= RELATIVE):
+        raise AssertionError("logits or update differ")
+
+
+def jobs(program_path, chosen):
+    folders = [pathlib.Path(one) for one in chosen if pathlib.Path(one).is_dir()]
+    names = [one for one in chosen if not pathlib.Path(one).is_dir()]
+    for folder in folders:
+        for source in sorted(folder.iterdir()):
+            yield source.name, lambda program, source=source.resolve(): check_covering(program, source)
+    for name, settings in SETTINGS.items():
+        if name in names or not chosen:
+            for number, one in enumerate(settings):
+                yield f"{name} {number}", lambda program, job=(name, number, one): check(program, *job)
+
+
+def main(program, chosen):
+    failed = 0
+    for title, job in jobs(program, chosen):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                job(Program(program, pathlib.Path(folder)))
+            except Exception as error:
+                failed += 1
+                print(f"{title}: FAILED: {type(error).__name__}: {error}")
+    print(f"{failed} failed" if failed else "all equal")
+    sys.exit(1 if failed else 0)
+
+
+main(sys.argv[1], sys.argv[2:])
