@@ -18,5 +18,7 @@ void add_check_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_zoo_command(CLI::App& app);
 void add_logits_command(CLI::App& app);
+void add_export_command(CLI::App& app);
+void add_import_command(CLI::App& app);
 
 }  // namespace blockzoo

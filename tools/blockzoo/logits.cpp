@@ -11,14 +11,13 @@
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/model.h"
 #include "commands.h"
+#include "model_source.h"
 
 namespace blockzoo {
 namespace {
 
 struct LogitsArguments {
-  std::string model;
-  std::vector<std::string> sets;
-  std::string weights;
+  ModelSource source;
   std::string tokens;
   std::string out;
 };
@@ -51,9 +50,9 @@ at::Tensor read_tokens(const std::string& path, int64_t vocabulary) {
 }
 
 void write_logits(const LogitsArguments& arguments) {
-  const auto config = load_model_config(arguments.model, arguments.sets);
+  const auto [config, weights] = load_model(arguments.source).loaded;
   Model model(config);
-  load_weights(*model, std::filesystem::path(arguments.weights));
+  load_weights(*model, weights, arguments.source.model);
   const auto tokens = read_tokens(arguments.tokens, config.vocabulary);
   if (tokens.size(1) > config.context)
     throw std::runtime_error(fmt::format("{}: sequences of {} ids are longer than the model's context, {}",
@@ -71,16 +70,12 @@ void write_logits(const LogitsArguments& arguments) {
 void add_logits_command(CLI::App& app) {
   auto arguments = std::make_shared<LogitsArguments>();
   auto* command = app.add_subcommand("logits", "Write a model's logits for given token ids");
-  command->add_option("--model", arguments->model, "run file whose model: section is built")->required();
-  command->add_option("--set", arguments->sets, "override, as in --set model.layers=2; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--weights", arguments->weights, "safetensors file under this zoo's parameter names")->required();
+  command->add_option("--model", arguments->source.model, kModelHelp)->required();
+  add_source_options(*command, arguments->source);
   command->add_option("--tokens", arguments->tokens, "text file of ids, separated by blanks, one sequence a line")
       ->required();
   command->add_option("--out", arguments->out, "NumPy file to write: float32 [sequences, T, V]")->required();
-  command->footer(
-      "Example: blockzoo logits --model run/config.yaml --weights run/checkpoints/step_00000200/weights.safetensors "
-      "--tokens ids.txt --out logits.npy");
+  command->footer("Example: blockzoo logits --model runs/tiny --tokens ids.txt --out logits.npy");
   command->callback([arguments] { write_logits(*arguments); });
 }
 

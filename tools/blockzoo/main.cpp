@@ -22,6 +22,8 @@ constexpr auto kExamples = R"(Examples:
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
   blockzoo list norm                                the norms, their fields and their sources
+  blockzoo export runs/tiny --to hub/tiny           a folder that Hugging Face transformers loads
+  blockzoo import hub/smollm2 --to smol.yaml        a run file and its weights, from such a folder
   blockzoo zoo --filter layout=parallel             published models, their parameters and choices
   blockzoo train llama3-8b --scale tiny             one of them, small enough to train
 
@@ -65,6 +67,8 @@ int main(int argc, char** argv) {
   blockzoo::add_list_command(app);
   blockzoo::add_zoo_command(app);
   blockzoo::add_logits_command(app);
+  blockzoo::add_export_command(app);
+  blockzoo::add_import_command(app);
   try {
     app.parse(argc, argv);
     return 0;

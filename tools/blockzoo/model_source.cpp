@@ -1,0 +1,104 @@
+#include "model_source.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "blockzoo/hub/atomic_file.h"
+#include "blockzoo/hub/byte_tokenizer.h"
+#include "blockzoo/hub/checkpoint.h"
+#include "blockzoo/hub/safetensors.h"
+
+namespace blockzoo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kTokenizerFiles = {"tokenizer.json",
+                                  "tokenizer_config.json",
+                                  "special_tokens_map.json",
+                                  "added_tokens.json",
+                                  "vocab.json",
+                                  "merges.txt",
+                                  "tokenizer.model",
+                                  "vocab.txt",
+                                  "chat_template.jinja"};
+
+void refuse_options(const ModelSource& source, const std::string& what) {
+  if (!source.sets.empty() || !source.weights.empty())
+    throw std::runtime_error(source.model + " is " + what +
+                             ", which has its own config and weights; --set and --weights are for run files");
+}
+
+SourcedModel from_hub(const ModelSource& source) {
+  refuse_options(source, "a Hugging Face folder");
+  auto imported = import_hub_model(source.model);
+  SourcedModel model{.loaded = std::move(imported.model), .told = imported.class_name + " in " + source.model};
+  for (const auto* name : kTokenizerFiles) {
+    const auto path = fs::path(source.model) / name;
+    if (fs::is_regular_file(path)) model.tokenizer.emplace(name, read_file(path));
+  }
+  if (!imported.defaults.empty()) {
+    std::string keys;
+    for (const auto& key : imported.defaults) keys += (keys.empty() ? "" : ", ") + key;
+    model.notes.push_back("config.json does not say, so the class's own values are taken: " + keys);
+  }
+  return model;
+}
+
+SourcedModel from_checkpoint(Checkpoint checkpoint, const fs::path& path) {
+  const auto config = path / "config.yaml";
+  SourcedModel model{.loaded = {load_model_config(config), std::move(checkpoint.weights)},
+                     .told = fmt::format("step {}, {}", checkpoint.step, path.string()),
+                     .run = load_run_config(config)};
+  if (!std::holds_alternative<TokensConfig>(model.run->data.corpus))
+    model.tokenizer = byte_tokenizer_files(model.loaded.config.context);
+  return model;
+}
+
+SourcedModel from_run(const ModelSource& source) {
+  refuse_options(source, "a run's folder");
+  auto found = load_newest_checkpoint(fs::path(source.model) / "checkpoints");
+  if (!found) throw std::runtime_error(source.model + " has no checkpoint yet");
+  auto model = from_checkpoint(std::move(found->checkpoint), found->path);
+  for (const auto& reason : found->refused) model.notes.push_back("passed over: " + reason);
+  model.record = read_record(source.model);
+  return model;
+}
+
+/// The file's own weights, unless others are named.
+SourcedModel from_file(const ModelSource& source) {
+  auto config = load_model_config(source.model, source.sets);
+  auto weights = source.weights;
+  if (weights.empty()) {
+    const auto run = load_run_config(source.model, source.sets);
+    if (const auto* start = std::get_if<WeightsStart>(&run.start)) weights = start->path;
+  }
+  if (weights.empty())
+    throw std::runtime_error(source.model +
+                             " names no weights (start: {kind: weights, path: ...}); --weights names a file");
+  SourcedModel model{.loaded = {std::move(config), load_safetensors(weights)}, .told = weights};
+  if (model.loaded.config.vocabulary == 256) model.tokenizer = byte_tokenizer_files(model.loaded.config.context);
+  return model;
+}
+
+}  // namespace
+
+void add_source_options(CLI::App& command, ModelSource& source) {
+  command.add_option("--set", source.sets, "override of a run file, as in --set model.layers=2; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--weights", source.weights, "safetensors file under this zoo's parameter names, for a run file");
+}
+
+SourcedModel load_model(const ModelSource& source) {
+  const fs::path path = source.model;
+  if (!fs::is_directory(path)) return from_file(source);
+  if (is_hub_folder(path)) return from_hub(source);
+  if (fs::exists(path / "state.json")) {
+    refuse_options(source, "a checkpoint's folder");
+    return from_checkpoint(load_checkpoint(path), path);
+  }
+  if (fs::exists(path / "run.json")) return from_run(source);
+  throw std::runtime_error(source.model +
+                           " is no model: a folder needs run.json (a run) or config.json (Hugging Face)");
+}
+
+}  // namespace blockzoo
