@@ -377,6 +377,21 @@ TEST_CASE("A folder that holds something is left alone", "[hub][error][torch]") 
   CHECK(folder.names() == std::vector<std::string>{"m"});
 }
 
+TEST_CASE("Ids of special tokens are carried from an imported folder to its export", "[hub][torch]") {
+  Exported made;
+  made.config["eos_token_id"] = {3, 5};
+  made.config["bos_token_id"] = 1;
+  CHECK(made.refusal() == "");
+  const auto imported = import_hub_model(made.folder / "m");
+  export_hub_model(imported.model, {.folder = made.folder / "again", .files = {}, .special_ids = imported.special_ids});
+  for (const auto* file : {"config.json", "generation_config.json"}) {
+    const auto json = Json::parse(read_file(made.folder / "again" / file));
+    CHECK(json["eos_token_id"] == Json({3, 5}));
+    CHECK(json["bos_token_id"] == 1);
+    CHECK(json.at("pad_token_id").is_null());
+  }
+}
+
 TEST_CASE("Square matrices keep their orientation", "[hub][torch]") {
   const TemporaryFolder folder;
   const auto model = small("{tied: true, block: {norm: {kind: layer_norm}, position: {kind: learned}, attention: {" +

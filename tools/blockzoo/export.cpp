@@ -92,7 +92,8 @@ void export_model(const ExportArguments& arguments) {
                                                       .dtype = type_named(arguments.dtype),
                                                       .shard_bytes = static_cast<int64_t>(arguments.shard_gb * 1e9),
                                                       .stock_only = arguments.stock_only,
-                                                      .files = std::move(files)});
+                                                      .files = std::move(files),
+                                                      .special_ids = model.special_ids});
   std::cout << fmt::format("{}: {} in {}, read back: relative error of the logits over {} tokens {:.1e}\n",
                            folder.string(), report.class_name, arguments.dtype, report.tokens, report.relative_error);
   if (!report.not_stock.empty())

@@ -43,7 +43,8 @@ std::string model_card(const SourcedModel& model, const std::string& title) {
       build_info().version, build_info().commit, model.told);
   text +=
       "```python\nfrom transformers import AutoModelForCausalLM\n\nmodel = "
-      "AutoModelForCausalLM.from_pretrained(\".\")\n```\n\n";
+      "AutoModelForCausalLM.from_pretrained(\".\")\n```\n\n"
+      "Where modeling_blockzoo.py lies beside the weights, that call needs trust_remote_code=True.\n\n";
   text += model.tokenizer.empty() ? "No tokenizer is known: the model reads the ids that it was trained on.\n"
                                   : "The tokenizer lies beside the weights (`AutoTokenizer`).\n";
   if (model.record) text += "\n## Training\n\n" + record_table(*model.record);

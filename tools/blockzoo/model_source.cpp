@@ -32,6 +32,7 @@ SourcedModel from_hub(const ModelSource& source) {
   refuse_options(source, "a Hugging Face folder");
   auto imported = import_hub_model(source.model);
   SourcedModel model{.loaded = std::move(imported.model), .told = imported.class_name + " in " + source.model};
+  model.special_ids = imported.special_ids;
   for (const auto* name : kTokenizerFiles) {
     const auto path = fs::path(source.model) / name;
     if (fs::is_regular_file(path)) model.tokenizer.emplace(name, read_file(path));

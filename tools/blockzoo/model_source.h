@@ -27,6 +27,7 @@ struct SourcedModel {
   std::optional<RunConfig> run;                  // of a run folder
   std::optional<RunRecord> record;               // the same
   std::map<std::string, std::string> tokenizer;  // files, by name; empty when none is known
+  SpecialIds special_ids = {};                   // of a Hugging Face folder
   std::vector<std::string> notes;                // what the user should know
 };
 

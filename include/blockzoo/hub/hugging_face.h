@@ -18,11 +18,15 @@ struct LoadedModel {
   std::map<std::string, at::Tensor> weights;
 };
 
+/// Ids of bos, eos and pad tokens as config.json has them, in JSON: "bos_token_id" to "1" or "null".
+using SpecialIds = std::map<std::string, std::string>;
+
 /// What import_hub_model found.
 struct ImportedModel {
   LoadedModel model;
   std::string class_name;             // "LlamaForCausalLM"
   std::vector<std::string> defaults;  // keys that config.json lacks, with the class's values that were taken
+  SpecialIds special_ids;
 };
 
 /// Whether the folder holds a config.json.
@@ -41,6 +45,7 @@ struct HubExport {
   int64_t shard_bytes = 5'000'000'000;       // largest size of one weight file; a larger tensor has a file of its own
   bool stock_only = false;                   // refuse models that no class of transformers holds
   std::map<std::string, std::string> files;  // more files for the folder, by name
+  SpecialIds special_ids = {};               // those that are absent are null
 };
 
 /// What was written, and how its logits compare.

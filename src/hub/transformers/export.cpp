@@ -58,8 +58,17 @@ NamedTensors tensors_for(const HubChoice& choice, const Stack& stack, const Tens
   return tensors;
 }
 
-std::string config_text(const HubChoice& choice, at::ScalarType dtype) {
+void put_special_ids(ConfigMap::Json& json, const SpecialIds& ids) {
+  for (const auto* key : kSpecialIds) {
+    const auto found = ids.find(key);
+    json[key] = found == ids.end() ? ConfigMap::Json() : ConfigMap::Json::parse(found->second);
+  }
+}
+
+std::string config_text(const HubChoice& choice, const HubExport& wanted) {
+  const auto dtype = wanted.dtype;
   auto config = choice.config;
+  put_special_ids(config, wanted.special_ids);
   const std::string name = dtype == at::kFloat ? "float32" : dtype == at::kHalf ? "float16" : "bfloat16";
   config["dtype"] = name;
   config["torch_dtype"] = name;  // version 4 of transformers
@@ -67,11 +76,10 @@ std::string config_text(const HubChoice& choice, at::ScalarType dtype) {
   return config.dump(2) + "\n";
 }
 
-std::string generation_text(const HubClass& hub, const Stack& stack) {
-  ConfigMap::Json generation{{"bos_token_id", nullptr},
-                             {"eos_token_id", nullptr},
-                             {"pad_token_id", nullptr},
-                             {"max_length", stack.model.context}};
+std::string generation_text(const HubClass& hub, const Stack& stack, const HubExport& wanted) {
+  auto generation = ConfigMap::Json::object();
+  put_special_ids(generation, wanted.special_ids);
+  generation["max_length"] = stack.model.context;
   if (!hub.modeling_file.empty()) generation["use_cache"] = false;
   return generation.dump(2) + "\n";
 }
@@ -105,10 +113,10 @@ ExportReport export_hub_model(const LoadedModel& model, const HubExport& wanted)
   fs::create_directories(partial);
   try {
     write_weight_files(partial, tensors_for(choice, stack, source.weights), wanted.dtype, wanted.shard_bytes);
-    write_file(partial / "generation_config.json", generation_text(hub, stack));
+    write_file(partial / "generation_config.json", generation_text(hub, stack, wanted));
     if (!hub.modeling_file.empty()) write_file(partial / hub.modeling_file, modeling_text(hub));
     for (const auto& [file, text] : wanted.files) write_file(partial / file, text);
-    write_file(partial / "config.json", config_text(choice, wanted.dtype));
+    write_file(partial / "config.json", config_text(choice, wanted));
     if (fs::exists(name)) fs::remove(name);  // empty
     fs::rename(partial, name);
   } catch (...) {

@@ -92,7 +92,8 @@ ImportedModel import_hub_model(const fs::path& folder) {
   const HubWeights weights(hub, folder);
   ImportedModel imported{.model = {.config = model_of(found.stack), .weights = {}},
                          .class_name = std::string(hub.name),
-                         .defaults = found.defaults};
+                         .defaults = found.defaults,
+                         .special_ids = found.special_ids};
   const auto shapes = shapes_of(imported.model.config);
   const auto rows = rows_for(weight_names(hub, found.stack), found.stack, shapes);
 

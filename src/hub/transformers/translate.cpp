@@ -50,7 +50,7 @@ Json write(const HubClass& hub, Stack stack) {
   ConfigMap map;
   map.put("architectures") = Json::array({std::string(hub.name)});
   map.put("model_type") = std::string(hub.model_type);
-  for (const auto* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) map.put(key) = nullptr;
+  for (const auto* key : kSpecialIds) map.put(key) = nullptr;
   hub.config(map, stack);
   return map.json();
 }
@@ -133,7 +133,11 @@ HubConfig read_hub_config(const std::string& text, const std::string& source) {
       known += (known.empty() ? "" : ", ") + std::string(hub->model_type);
       if (hub->model_type != name) continue;
       auto stack = read(*hub, map);
-      return {.hub = hub, .stack = std::move(stack), .defaults = map.defaults()};
+      HubConfig found{.hub = hub, .stack = std::move(stack), .defaults = map.defaults()};
+      for (const auto* key : kSpecialIds) {
+        if (const auto* id = map.find(key)) found.special_ids.emplace(key, id->dump());
+      }
+      return found;
     }
     throw CannotHold("model_type", "is " + quote(name) + ", which this program does not have; one of: " + known);
   } catch (const CannotHold& problem) {

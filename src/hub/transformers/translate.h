@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "blockzoo/hub/hugging_face.h"
 #include "hub/transformers/hub_class.h"
 
 namespace blockzoo {
@@ -28,7 +30,11 @@ struct HubConfig {
   const HubClass* hub = nullptr;
   Stack stack;
   std::vector<std::string> defaults;  // "rope_theta 10000.0": what was absent and has an effect
+  SpecialIds special_ids = {};
 };
+
+/// bos_token_id, eos_token_id, pad_token_id.
+inline constexpr std::array<const char*, 3> kSpecialIds{"bos_token_id", "eos_token_id", "pad_token_id"};
 
 /// Errors: std::runtime_error that starts with `source` and names every problem or the first key that cannot be held.
 HubConfig read_hub_config(const std::string& text, const std::string& source);
