@@ -31,6 +31,7 @@ transformers.logging.disable_progress_bar()
 torch.set_num_threads(1)
 RELATIVE = 1e-4
 TOKENS = 24
+CONTEXT_KEYS = ("max_position_embeddings", "max_seq_len", "seq_length")
 
 SIZES = {"vocab_size": 37, "hidden_size": 16, "intermediate_size": 28, "num_hidden_layers": 4, "num_attention_heads": 4,
          "max_position_embeddings": 32, "bos_token_id": None, "eos_token_id": None, "pad_token_id": None}
@@ -106,8 +107,8 @@ SETTINGS = {
         PLAIN | {"ffn_dim": 28, "enable_bias": False, "layer_norm_elementwise_affine": False, "activation_function": "gelu", "tie_word_embeddings": False},
     ],
     "BloomForCausalLM": [
-        {"vocab_size": 37, "hidden_size": 16, "n_layer": 3, "n_head": 4, "layer_norm_epsilon": 1e-3, "bos_token_id": None, "eos_token_id": None},
-        {"vocab_size": 37, "hidden_size": 24, "n_layer": 2, "n_head": 6, "hidden_dropout": 0.1, "bos_token_id": None, "eos_token_id": None},
+        {"vocab_size": 37, "hidden_size": 16, "n_layer": 3, "n_head": 4, "layer_norm_epsilon": 1e-3, "seq_length": 32, "bos_token_id": None, "eos_token_id": None},
+        {"vocab_size": 37, "hidden_size": 24, "n_layer": 2, "n_head": 6, "hidden_dropout": 0.1, "seq_length": 32, "bos_token_id": None, "eos_token_id": None},
     ],
     "MptForCausalLM": [
         {"vocab_size": 37, "d_model": 16, "n_layers": 3, "n_heads": 4, "max_seq_len": 32},
@@ -276,8 +277,8 @@ def check(program, name, number, settings):
     if not (imported <= RELATIVE and exported <= RELATIVE):
         raise AssertionError("logits differ")
     before, after = model.state_dict(), back.state_dict()
-    context = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "max_seq_len", 24)
-    words, error = check_update(program, theirs, 37, min(context, 32))
+    context = next(getattr(model.config, key) for key in CONTEXT_KEYS if hasattr(model.config, key))
+    words, error = check_update(program, theirs, 37, context)
     print(f"{name} {number}: {words}")
     if not error <= RELATIVE:
         raise AssertionError("the update differs")
