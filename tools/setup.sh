@@ -8,6 +8,7 @@ venv=$root/.venv
 : "${CMAKE_PREFIX_PATH:=}" "${Torch_DIR:=}"
 torch_pin=2.13.0
 torch_oldest=2.6
+transformers_pin=5.24.0
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { say "$@"; exit 1; }
@@ -179,6 +180,14 @@ fill_venv() {
   [[ -x $venv/bin/pip ]] || quietly "making a Python environment in .venv" python3 -m venv "$venv"
   quietly "installing LibTorch: the Python package torch $torch_pin, into .venv (a few minutes)" \
     "$venv/bin/pip" install "torch==$torch_pin"
+}
+
+# Only where .venv has our torch: anywhere else pip would bring a second one. The test says that it is skipped there.
+add_transformers() {
+  [[ $(torch_of_venv) ]] || return 0
+  compgen -G "$venv/lib/python3*/site-packages/transformers-$transformers_pin.dist-info/RECORD" >/dev/null && return
+  quietly "installing transformers $transformers_pin into .venv" \
+    "$venv/bin/pip" install "torch==$torch_pin" "transformers==$transformers_pin"
 }
 
 warn_of_slow_blas() {
