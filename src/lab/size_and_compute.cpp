@@ -9,28 +9,28 @@
 namespace blockzoo {
 namespace {
 
+/// The largest that a run has of something; nothing at all without runs.
+template <class Of>
+auto most(const std::vector<RunOutcome>& runs, const Of& of) {
+  decltype(of(runs.front().record)) largest{};
+  for (const auto& run : runs) largest = std::max(largest, of(run.record));
+  return largest;
+}
+
 std::optional<double> most_training_flops(const std::vector<RunOutcome>& runs) {
-  std::optional<double> most;
-  for (const auto& run : runs) most = std::max(most, run.record.training_flops);
-  return most;
+  return most(runs, [](const RunRecord& record) { return record.training_flops; });
 }
 
 int64_t most_parameters(const std::vector<RunOutcome>& runs) {
-  int64_t most = 0;
-  for (const auto& run : runs) most = std::max(most, run.record.parameters);
-  return most;
+  return most(runs, [](const RunRecord& record) { return record.parameters; });
 }
 
 int64_t most_without_embeddings(const std::vector<RunOutcome>& runs) {
-  int64_t most = 0;
-  for (const auto& run : runs) most = std::max(most, without_embeddings(run.record.parameters_by_part));
-  return most;
+  return most(runs, [](const RunRecord& record) { return without_embeddings(record.parameters_by_part); });
 }
 
 int64_t most_tokens(const std::vector<RunOutcome>& runs) {
-  int64_t most = 0;
-  for (const auto& run : runs) most = std::max(most, run.record.tokens);
-  return most;
+  return most(runs, [](const RunRecord& record) { return record.tokens; });
 }
 
 double mean_seconds(const std::vector<RunOutcome>& runs) {
