@@ -105,9 +105,9 @@ std::vector<const ZooModel*> chosen_models(const std::vector<ZooModel>& models, 
   }
   if (view.sort.empty()) return rows;
   const bool down = view.sort.front() == '-';
-  const auto& column = column_named(view.sort.substr(down ? 1 : 0), "--sort");
+  const auto* column = &column_named(view.sort.substr(down ? 1 : 0), "--sort");
   std::vector<std::pair<ZooCell, const ZooModel*>> keyed;
-  for (const auto* model : rows) keyed.emplace_back(column.cell(*model), model);
+  for (const auto* model : rows) keyed.emplace_back(column->cell(*model), model);
   std::stable_sort(keyed.begin(), keyed.end(), [&](const auto& left, const auto& right) {
     const auto& a = down ? right.first : left.first;
     const auto& b = down ? left.first : right.first;
