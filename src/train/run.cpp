@@ -141,7 +141,9 @@ class Run {
     timed_s_ += seconds_since(start);
     if (result.step == 1) {
       record_.first_loss = result.loss;
-      if (const auto alarm = start_alarm(result.loss, config_.model.vocabulary); !alarm.empty()) raise(alarm);
+      const auto alarm = start_alarm(result.loss, config_.model.vocabulary);
+      const bool drawn = std::holds_alternative<DrawnStart>(config_.start);  // else the model may know something
+      if (drawn && !alarm.empty()) raise(alarm);
     }
     if (logged || !result.finite) metrics_->append(step_line(result, session_.tokens_seen(), record_.train_s));
     const double per_step = timed_s_ / static_cast<double>(timed_steps_);

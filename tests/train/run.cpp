@@ -1,11 +1,13 @@
 #include "blockzoo/train/run.h"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/hub/checkpoint.h"
+#include "blockzoo/hub/weights.h"
 #include "support/catch.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
@@ -96,6 +98,22 @@ TEST_CASE("A torn newest checkpoint is passed over for the one before", "[train]
   const auto record = run_training(eventful_run(), options(folder / "run", Existing::kResume));
   CHECK(record.status == RunStatus::kFinished);
   CHECK(metrics(folder / "run") == expected);
+}
+
+TEST_CASE("A run that starts from weights may have any first loss", "[train][run][alarms][torch]") {
+  const TemporaryFolder folder;
+  auto config = tiny_run();
+  Model model(config.model);
+  model->init_parameters(0);
+  {
+    const at::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) parameter.mul_(20);
+  }
+  save_weights(*model, folder / "large.safetensors");
+  config.start = WeightsStart{.path = folder / "large.safetensors"};
+  const auto record = run_training(config, options(folder / "run"));
+  CHECK(record.first_loss > 1.25 * std::log(256.0));
+  CHECK(record.alarms.empty());
 }
 
 TEST_CASE("A run whose tokens do not add up to its plan finishes with an alarm", "[train][run][alarms][torch]") {
