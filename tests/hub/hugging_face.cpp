@@ -3,7 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "blockzoo/hub/byte_tokenizer.h"
+#include "blockzoo/text/byte_tokenizer.h"
 #include "blockzoo/hub/npy.h"
 #include "blockzoo/hub/safetensors.h"
 #include "blockzoo/hub/weights.h"

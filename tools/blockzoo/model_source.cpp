@@ -3,7 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "blockzoo/hub/atomic_file.h"
-#include "blockzoo/hub/byte_tokenizer.h"
+#include "blockzoo/text/byte_tokenizer.h"
 #include "blockzoo/hub/checkpoint.h"
 #include "blockzoo/hub/safetensors.h"
 

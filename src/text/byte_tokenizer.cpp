@@ -1,30 +1,48 @@
-#include "blockzoo/hub/byte_tokenizer.h"
+#include "blockzoo/text/byte_tokenizer.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "blockzoo/core/hash.h"
+#include "text/byte_letters.h"
 
 namespace blockzoo {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool printable(int byte) { return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174; }
-
-/// UTF-8 of a code point below 2048.
-std::string utf8(int point) {
-  if (point < 0x80) return {static_cast<char>(point)};
-  return {static_cast<char>(0xc0 | (point >> 6)), static_cast<char>(0x80 | (point & 0x3f))};
-}
-
-/// The letters by which GPT-2's byte-level tokenizers write the bytes: printable Latin-1 for itself, the others from
-/// 256 on.
-Json vocabulary() {
+Json letters_to_bytes() {
   Json letters = Json::object();
-  int next = 256;
-  for (int byte = 0; byte < 256; ++byte) letters[utf8(printable(byte) ? byte : next++)] = byte;
+  for (int byte = 0; byte < 256; ++byte) letters[std::string(byte_letter(static_cast<uint8_t>(byte)))] = byte;
   return letters;
 }
 
+char byte_of(int64_t id) {
+  if (id < 0 || id > 255)
+    throw std::out_of_range("the tokenizer of bytes has ids 0 to 255 and not " + std::to_string(id));
+  return static_cast<char>(id);
+}
+
 }  // namespace
+
+std::vector<int64_t> ByteTokenizer::encode(std::string_view text) const {
+  std::vector<int64_t> ids(text.size());
+  for (size_t i = 0; i < text.size(); ++i) ids[i] = static_cast<uint8_t>(text[i]);
+  return ids;
+}
+
+std::string ByteTokenizer::decode(std::span<const int64_t> ids) const {
+  std::string text;
+  text.reserve(ids.size());
+  for (const auto id : ids) text += byte_of(id);
+  return text;
+}
+
+std::string ByteTokenizer::piece(int64_t id) const {
+  return std::string(byte_letter(static_cast<uint8_t>(byte_of(id))));
+}
+
+uint64_t ByteTokenizer::hash() const { return hash_bytes("one id a byte"); }
 
 std::map<std::string, std::string> byte_tokenizer_files(int64_t context) {
   const Json bytes{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", false}, {"use_regex", false}};
@@ -44,7 +62,7 @@ std::map<std::string, std::string> byte_tokenizer_files(int64_t context) {
                          {"end_of_word_suffix", nullptr},
                          {"fuse_unk", false},
                          {"byte_fallback", false},
-                         {"vocab", vocabulary()},
+                         {"vocab", letters_to_bytes()},
                          {"merges", Json::array()}}}};
   const Json config{{"tokenizer_class", "PreTrainedTokenizerFast"},
                     {"model_max_length", context},
