@@ -5,45 +5,64 @@
 namespace blockzoo {
 namespace {
 
-/// True where query i may see key j: 0 <= i - j < window. [T, T]
-Tensor visible(int64_t length, int64_t window, const at::Device& device) {
-  const auto everything = at::ones({length, length}, at::TensorOptions().dtype(at::kBool).device(device));
-  const auto causal = everything.tril();
-  return window > 0 ? causal.triu(1 - window) : causal;
+/// True where a query may see a key: 0 <= i - j < window for query position i and key j, and the key's token is there.
+/// A query whose own token is absent sees itself alone, so that no row is empty. [T, S], or [B, 1, T, S] with absent
+/// keys.
+Tensor visible(int64_t queries, int64_t keys, const AttendOptions& options, const at::Device& device) {
+  const auto everything = at::ones({queries, keys}, at::TensorOptions().dtype(at::kBool).device(device));
+  const auto before = keys - queries;  // of the first query
+  auto seen = everything.tril(before);
+  if (options.window > 0) seen = seen.triu(before + 1 - options.window);
+  if (!options.absent.defined()) return seen;
+  const auto there = at::arange(keys, options.absent.options()).ge(options.absent.unsqueeze(1));  // [B, S]
+  const auto itself = everything.tril(before).triu(before);
+  return seen.logical_and(there.view({-1, 1, 1, keys})).logical_or(itself);
 }
 
-/// The formula with the scores written out. q [B, H, T, K], k [B, G, T, K], v [B, G, T, W] -> [B, H, T, W].
-Tensor attend_by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
-  const auto batch = q.size(0), heads = q.size(1), length = q.size(2), groups = k.size(1);
+/// The formula with the scores written out; `seen` undefined when every query sees every key.
+/// q [B, H, T, K], k [B, G, S, K], v [B, G, S, W] -> [B, H, T, W].
+Tensor attend_by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen,
+                         const AttendOptions& options) {
+  const auto batch = q.size(0), heads = q.size(1), queries = q.size(2), groups = k.size(1), keys = k.size(2);
   const auto shared = heads / groups;  // query heads that read one key head
-  const auto rows = q.reshape({batch, groups, shared * length, q.size(3)});
-  auto scores = at::matmul(rows * options.scale, k.transpose(-2, -1)).view({batch, heads, length, length});
+  const auto rows = q.reshape({batch, groups, shared * queries, q.size(3)});
+  auto scores = at::matmul(rows * options.scale, k.transpose(-2, -1)).view({batch, heads, queries, keys});
   scores = scores.to(at::promote_types(scores.scalar_type(), at::kFloat));
   if (options.softcap > 0) scores = at::tanh(scores / options.softcap) * options.softcap;
   if (options.bias.defined()) scores = scores + options.bias;
-  scores = scores.masked_fill(visible(length, options.window, q.device()).logical_not(), -INFINITY);
+  if (seen.defined()) scores = scores.masked_fill(seen.logical_not(), -INFINITY);
   auto weights = at::softmax(scores, -1);
   if (options.dropout > 0) weights = at::dropout(weights, options.dropout, /*train=*/true);
-  const auto mixed = at::matmul(weights.to(v.scalar_type()).view({batch, groups, shared * length, length}), v);
-  return mixed.view({batch, heads, length, v.size(3)});
+  const auto mixed = at::matmul(weights.to(v.scalar_type()).view({batch, groups, shared * queries, keys}), v);
+  return mixed.view({batch, heads, queries, v.size(3)});
 }
 
 }  // namespace
 
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   const bool ranks = q.dim() == 4 && k.dim() == 4 && v.dim() == 4;
-  TORCH_CHECK(ranks && k.size(0) == q.size(0) && k.size(1) == q.size(1) && k.size(3) == q.size(3) &&
-                  v.sizes().slice(0, 3) == k.sizes().slice(0, 3) && q.size(2) % k.size(2) == 0,
-              "[attend] needs q [B, T, H, K], k [B, T, G, K], v [B, T, G, W] with H a multiple of G, got ", q.sizes(),
-              ", ", k.sizes(), ", ", v.sizes());
-  const auto queries = q.transpose(1, 2), keys = k.transpose(1, 2), values = v.transpose(1, 2);  // [B, heads, T, width]
-  const bool windowed = options.window > 0 && options.window < q.size(1);
+  TORCH_CHECK(
+      ranks && k.size(0) == q.size(0) && k.size(1) >= q.size(1) && k.size(3) == q.size(3) &&
+          v.sizes().slice(0, 3) == k.sizes().slice(0, 3) && q.size(2) % k.size(2) == 0,
+      "[attend] needs q [B, T, H, K], k [B, S, G, K], v [B, S, G, W] with S at least T and H a multiple of G, got ",
+      q.sizes(), ", ", k.sizes(), ", ", v.sizes());
+  const auto length = q.size(1), keys = k.size(1);
+  const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
+  const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);
+  const bool all_seen = everything_before && length == 1;
+  const bool causal = everything_before && length == keys;
   const bool plain = options.softcap == 0 && !options.bias.defined() && options.dropout == 0;
-  if (!plain) return attend_by_formula(queries, keys, values, options).transpose(1, 2);
-  const auto mask = windowed ? std::make_optional(visible(q.size(1), options.window, q.device())) : std::nullopt;
-  return at::scaled_dot_product_attention(queries, keys, values, mask, /*dropout_p=*/0.0, /*is_causal=*/!windowed,
-                                          options.scale, /*enable_gqa=*/q.size(2) != k.size(2))
-      .transpose(1, 2);
+  const auto mask = all_seen || (causal && plain) ? Tensor() : visible(length, keys, options, q.device());
+  // One query is as fast by the formula, which reads each key head once for all query heads that share it.
+  const auto y = !plain || length == 1
+                     ? attend_by_formula(q_heads, k_heads, v_heads, mask, options)
+                     : at::scaled_dot_product_attention(q_heads, k_heads, v_heads,
+                                                        mask.defined() ? std::make_optional(mask) : std::nullopt,
+                                                        /*dropout_p=*/0.0, /*is_causal=*/!mask.defined(), options.scale,
+                                                        /*enable_gqa=*/q.size(2) != k.size(2));
+  if (!options.absent.defined()) return y.transpose(1, 2);
+  const auto places = at::arange(keys - length, keys, options.absent.options());
+  return y.transpose(1, 2).masked_fill(places.lt(options.absent.unsqueeze(1)).view({-1, length, 1, 1}), 0);
 }
 
 }  // namespace blockzoo

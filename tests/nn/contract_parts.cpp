@@ -79,13 +79,13 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
       CHECK(position->embed(x, 3).scalar_type() == type);
       CHECK(position->rotate(q, 3).sizes() == q.sizes());
       CHECK(position->rotate(q, 3).scalar_type() == type);
-      if (const auto bias = position->bias(3, 5, 8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 5, 8});
+      if (const auto bias = position->bias(5, 8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 5, 8});
     }
     auto leaves = parameters_of(*position);
     const auto x = leaves["x"] = leaf({2, 5, 8});
     const auto q = leaves["q"] = leaf({2, 5, 2, 4});
     check_gradients(leaves, [&] {
-      const auto bias = position->bias(3, 5, 8);
+      const auto bias = position->bias(5, 8);
       const auto acted =
           (position->embed(x, 3) * ramp("a", x.sizes())).sum() + (position->rotate(q, 3) * ramp("b", q.sizes())).sum();
       return bias.defined() ? acted + (bias * ramp("c", bias.sizes())).sum() : acted;
@@ -146,7 +146,7 @@ TEST_CASE("parts name themselves and both sizes when a shape does not fit", "[nn
     const auto use = [&] {
       position->embed(at::ones({1, 13, 8}), 0);
       position->rotate(at::ones({1, 13, 2, 4}), 0);
-      position->bias(0, 13, 13);
+      position->bias(13, 13);
     };
     CHECK_THROWS_WITH(use(), Catch::Matchers::ContainsSubstring("[" + kind_of(config) + "]") &&
                                  Catch::Matchers::ContainsSubstring("13") && Catch::Matchers::ContainsSubstring("12"));

@@ -10,11 +10,13 @@ struct AttendOptions {
   double softcap = 0;  // 0 means off
   double dropout = 0;  // share of weights dropped; the caller passes 0 outside training
   Tensor bias;         // [H, T, S], or undefined
+  Tensor absent;       // [B], int64: keys at the start of each row that belong to no token; undefined means none
 };
 
 /// Causal attention of H query heads over G key heads, head h reading key head floor(h G / H):
 ///   y = dropout(softmax(cap(scale q k^T) + bias)) v, each query seeing the keys at its own position and before.
-/// Shapes:    q [B, T, H, K], k [B, T, G, K], v [B, T, G, W] -> y [B, T, H, W].
+/// The T queries stand at the last T of the S positions; a query whose own position is absent gives zero.
+/// Shapes:    q [B, T, H, K], k [B, S, G, K], v [B, S, G, W] -> y [B, T, H, W], T <= S.
 /// Precision: softmax in float32 or wider.
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options);
 

@@ -54,21 +54,23 @@ Tensor LatentAttentionImpl::queries(const Tensor& x) {
 
 Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto& position = *context.position;
-  const auto length = x.size(1);
   const auto q = queries(x).split_with_sizes({still_, rotary_}, -1);
-  const auto down = key_value_down_(x).split_with_sizes({latent_, rotary_}, -1);
-  const auto up = key_value_up_(key_value_norm_(down[0])).unflatten(-1, {config_.heads, still_ + value_});
-  const auto kv = up.split_with_sizes({still_, value_}, -1);
-  const auto shared_key = position.rotate(down[1].unsqueeze(2), context.first);  // [B, T, 1, Kr]
-  const auto query = at::cat({q[0], position.rotate(q[1], context.first)}, -1);  // [B, T, H, Kn + Kr]
-  const auto key = at::cat({kv[0], shared_key.expand({-1, -1, config_.heads, -1}).to(kv[0].dtype())}, -1);  // the same
+  const auto query = at::cat({q[0], position.rotate(q[1], context.places)}, -1);               // [B, T, H, Kn + Kr]
+  const auto down = key_value_down_(x).unsqueeze(2).split_with_sizes({latent_, rotary_}, -1);  // [B, T, 1, ...]
+  const auto seen =
+      context.seen({at::cat({key_value_norm_(down[0]), position.rotate(down[1], context.places)}, -1), {}});
+  const auto kept = seen.keys.split_with_sizes({latent_, rotary_}, -1);  // latent and shared key [B, S, 1, ...]
+  const auto up = key_value_up_(kept[0].squeeze(2)).unflatten(-1, {config_.heads, still_ + value_});
+  const auto kv = up.split_with_sizes({still_, value_}, -1);  // [B, S, H, ...]
+  const auto key = at::cat({kv[0], kept[1].expand({-1, -1, config_.heads, -1}).to(kv[0].dtype())}, -1);
   const auto y = attend(query, key, kv[1],
                         {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_))),
                          .window = config_.window,
                          .softcap = config_.softcap,
                          .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.bias(context.first, length, length)});  // [B, T, H, Kv]
-  return output_(y.flatten(-2));                                                  // [B, T, D]
+                         .bias = position.bias(query.size(1), key.size(1)),
+                         .absent = seen.absent});  // [B, T, H, Kv]
+  return output_(y.flatten(-2));                   // [B, T, D]
 }
 
 }  // namespace blockzoo

@@ -41,19 +41,20 @@ SoftmaxAttentionImpl::SoftmaxAttentionImpl(const SoftmaxAttentionConfig& config,
 
 Tensor SoftmaxAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto& position = *context.position;
-  const auto length = x.size(1);
   auto q = query_(x).unflatten(-1, {config_.heads, width_});              // [B, T, H, K]
   auto k = key_(x).unflatten(-1, {config_.key_heads(), width_});          // [B, T, G, K]
   const auto v = value_(x).unflatten(-1, {config_.key_heads(), width_});  // [B, T, G, K]
-  q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.first);
-  k = position.rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.first);
-  const auto y = attend(q, k, v,
+  q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.places);
+  k = position.rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.places);
+  const auto seen = context.seen({k, v});  // [B, S, G, K]
+  const auto y = attend(q, seen.keys, seen.values,
                         {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_))),
                          .window = config_.window,
                          .softcap = config_.softcap,
                          .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.bias(context.first, length, length)});  // [B, T, H, K]
-  return output_(y.flatten(-2));                                                  // [B, T, D]
+                         .bias = position.bias(q.size(1), seen.keys.size(1)),
+                         .absent = seen.absent});  // [B, T, H, K]
+  return output_(y.flatten(-2));                   // [B, T, D]
 }
 
 }  // namespace blockzoo

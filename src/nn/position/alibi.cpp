@@ -26,8 +26,8 @@ Tensor alibi_slopes(int64_t heads) {
 AlibiPositionImpl::AlibiPositionImpl(const AlibiPositionConfig&, const PositionDims& dims)
     : slopes_(register_buffer("slopes", alibi_slopes(dims.heads))) {}
 
-Tensor AlibiPositionImpl::bias(int64_t first, int64_t queries, int64_t keys) const {
-  const auto i = at::arange(first, first + queries, slopes_.options()).unsqueeze(1);
+Tensor AlibiPositionImpl::bias(int64_t queries, int64_t keys) const {
+  const auto i = at::arange(keys - queries, keys, slopes_.options()).unsqueeze(1);
   const auto j = at::arange(keys, slopes_.options());
   return slopes_ * (j - i);  // [H, T, S]
 }

@@ -4,9 +4,18 @@
 
 namespace blockzoo {
 
-Tensor PositionImpl::embed(const Tensor& x, int64_t) const { return x; }
-Tensor PositionImpl::rotate(const Tensor& x, int64_t) const { return x; }
-Tensor PositionImpl::bias(int64_t, int64_t, int64_t) const { return {}; }
+Tensor PositionImpl::embed(const Tensor& x, const Places&) const { return x; }
+Tensor PositionImpl::rotate(const Tensor& x, const Places&) const { return x; }
+Tensor PositionImpl::bias(int64_t, int64_t) const { return {}; }
+
+Tensor PositionImpl::rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {
+  const auto last = places.first + count;
+  TORCH_CHECK(last <= table.size(0), "[", kind, "] positions up to ", last, " are asked for, but there are ",
+              table.size(0));
+  if (!places.absent.defined()) return table.slice(0, places.first, last);
+  const auto columns = at::arange(places.first, last, places.absent.options());
+  return table.index({(columns - places.absent.unsqueeze(1)).clamp_min(0)});
+}
 
 void PositionImpl::to(at::Device device, at::ScalarType dtype, bool non_blocking) {
   to(device, non_blocking);

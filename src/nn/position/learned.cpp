@@ -8,12 +8,8 @@ LearnedPositionImpl::LearnedPositionImpl(const LearnedPositionConfig& config, co
     : unused_rows_(config.unused_rows),
       table_(register_module("table", Embedding(config.unused_rows + dims.context, dims.model))) {}
 
-Tensor LearnedPositionImpl::embed(const Tensor& x, int64_t first) const {
-  const auto start = unused_rows_ + first;
-  const auto& table = table_->weight;
-  TORCH_CHECK(start + x.size(1) <= table.size(0), "[learned] positions up to ", first + x.size(1),
-              " are asked for, but there are ", table.size(0) - unused_rows_);
-  return x + table.slice(0, start, start + x.size(1));
+Tensor LearnedPositionImpl::embed(const Tensor& x, const Places& places) const {
+  return x + rows_at(places, x.size(1), table_->weight.slice(0, unused_rows_), "learned");
 }
 
 }  // namespace blockzoo

@@ -25,10 +25,10 @@ RelativeBiasPositionImpl::RelativeBiasPositionImpl(const RelativeBiasPositionCon
     : table_(register_module("table", Embedding(config.buckets, dims.heads))),
       bucket_(register_buffer("bucket", distance_buckets(config, dims.context))) {}
 
-Tensor RelativeBiasPositionImpl::bias(int64_t first, int64_t queries, int64_t keys) const {
-  TORCH_CHECK(std::max(first + queries, keys) <= bucket_.size(0), "[relative_bias] positions up to ",
-              std::max(first + queries, keys), " are asked for, but there are ", bucket_.size(0));
-  const auto i = at::arange(first, first + queries, bucket_.options()).unsqueeze(1);
+Tensor RelativeBiasPositionImpl::bias(int64_t queries, int64_t keys) const {
+  TORCH_CHECK(keys <= bucket_.size(0), "[relative_bias] positions up to ", keys, " are asked for, but there are ",
+              bucket_.size(0));
+  const auto i = at::arange(keys - queries, keys, bucket_.options()).unsqueeze(1);
   const auto j = at::arange(keys, bucket_.options());
   const auto distance = (i - j).clamp_min(0);  // keys after the query are masked
   return at::embedding(table_->weight, bucket_.index({distance})).permute({2, 0, 1});  // [H, T, S]

@@ -55,13 +55,10 @@ RopePositionImpl::RopePositionImpl(const RopePositionConfig& config, const Posit
   sine_ = register_buffer("sine", (angle.sin() * magnitude).to(at::kFloat));
 }
 
-Tensor RopePositionImpl::rotate(const Tensor& x, int64_t first) const {
-  const auto last = first + x.size(1);
-  TORCH_CHECK(last <= cosine_.size(0), "[rope] positions up to ", last, " are asked for, but there are ",
-              cosine_.size(0));
+Tensor RopePositionImpl::rotate(const Tensor& x, const Places& places) const {
   TORCH_CHECK(x.size(-1) >= channels_, "[rope] heads must be at least ", channels_, " wide, got x ", x.sizes());
-  const auto cosine = cosine_.slice(0, first, last);
-  const auto sine = sine_.slice(0, first, last);
+  const auto cosine = rows_at(places, x.size(1), cosine_, "rope");  // [T, 1, R/2], or [B, T, 1, R/2]
+  const auto sine = rows_at(places, x.size(1), sine_, "rope");
   const auto turning = x.slice(-1, 0, channels_);
   const auto rest = x.slice(-1, channels_);
   const bool half = pairing_ == RopePairing::kHalf;

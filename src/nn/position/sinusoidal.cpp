@@ -20,10 +20,8 @@ Tensor waves(const SinusoidalPositionConfig& config, const PositionDims& dims) {
 SinusoidalPositionImpl::SinusoidalPositionImpl(const SinusoidalPositionConfig& config, const PositionDims& dims)
     : table_(register_buffer("waves", waves(config, dims))) {}
 
-Tensor SinusoidalPositionImpl::embed(const Tensor& x, int64_t first) const {
-  TORCH_CHECK(first + x.size(1) <= table_.size(0), "[sinusoidal] positions up to ", first + x.size(1),
-              " are asked for, but there are ", table_.size(0));
-  return x + table_.slice(0, first, first + x.size(1)).to(x.scalar_type());
+Tensor SinusoidalPositionImpl::embed(const Tensor& x, const Places& places) const {
+  return x + rows_at(places, x.size(1), table_, "sinusoidal").to(x.scalar_type());
 }
 
 }  // namespace blockzoo

@@ -18,21 +18,26 @@ struct PositionDims {
   int64_t rotary_width = 0;  // width of the vectors that rotate() is given
 };
 
-/// A position encoding acts in up to three places; each hook does nothing unless a kind says otherwise. `first` is the
-/// position of the first token.
+/// A position encoding acts in up to three places; each hook does nothing unless a kind says otherwise.
 class PositionImpl : public torch::nn::Module {
  public:
   /// On the embeddings: x [B, T, D] -> [B, T, D].
-  virtual Tensor embed(const Tensor& x, int64_t first) const;
+  virtual Tensor embed(const Tensor& x, const Places& places) const;
   /// On queries and keys alike: x [B, T, heads, rotary_width] -> the same shape.
-  virtual Tensor rotate(const Tensor& x, int64_t first) const;
-  /// Added to the scores: [H, T, S], for queries at first..first+T-1 and keys at 0..S-1; undefined means nothing.
-  virtual Tensor bias(int64_t first, int64_t queries, int64_t keys) const;
+  virtual Tensor rotate(const Tensor& x, const Places& places) const;
+  /// Added to the scores: [H, T, S], for queries that stand at the last T of S positions in a row; undefined means
+  /// nothing. It knows distances alone, so it is the same wherever the S positions are.
+  virtual Tensor bias(int64_t queries, int64_t keys) const;
 
   /// Tables that are not learned keep their type: in bf16 position 257 would be 256, and bucket numbers are no floats.
   void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) override;
   void to(at::ScalarType dtype, bool non_blocking = false) override;
   using torch::nn::Module::to;
+
+ protected:
+  /// The rows of a table [positions, ...] for `count` tokens: [T, ...], or [B, T, ...] where rows stand differently.
+  /// Errors: `kind` by name, where a place is beyond the table.
+  static Tensor rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind);
 };
 TORCH_MODULE(Position);
 

@@ -25,7 +25,7 @@ struct LearnedPositionConfig {
 class LearnedPositionImpl final : public PositionImpl {
  public:
   LearnedPositionImpl(const LearnedPositionConfig& config, const PositionDims& dims);
-  Tensor embed(const Tensor& x, int64_t first) const override;
+  Tensor embed(const Tensor& x, const Places& places) const override;
 
  private:
   const int64_t unused_rows_;

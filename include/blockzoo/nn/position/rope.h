@@ -61,7 +61,7 @@ std::string still_problem(const RopePositionConfig& config, int64_t width);
 class RopePositionImpl final : public PositionImpl {
  public:
   RopePositionImpl(const RopePositionConfig& config, const PositionDims& dims);
-  Tensor rotate(const Tensor& x, int64_t first) const override;
+  Tensor rotate(const Tensor& x, const Places& places) const override;
 
  private:
   const RopePairing pairing_;

@@ -23,7 +23,7 @@ struct SinusoidalPositionConfig {
 class SinusoidalPositionImpl final : public PositionImpl {
  public:
   SinusoidalPositionImpl(const SinusoidalPositionConfig& config, const PositionDims& dims);
-  Tensor embed(const Tensor& x, int64_t first) const override;
+  Tensor embed(const Tensor& x, const Places& places) const override;
 
  private:
   Tensor table_;
