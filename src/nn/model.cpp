@@ -73,12 +73,12 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
 
 void ModelImpl::init_parameters(uint64_t seed) { initialise(*this, config_.init, config_.layers, seed); }
 
-Tensor ModelImpl::embed(const Tensor& tokens) {
+Tensor ModelImpl::embed(const Tensor& tokens, const Places& places) {
   auto x = embedding_(tokens);
   const auto factor = scale_factor(config_.embedding_scale, config_.width);
   if (factor != 1) x = x * factor;
   if (!embedding_projection_.is_empty()) x = embedding_projection_(x);
-  if (!embedding_position_.is_empty()) x = embedding_position_->embed(x, 0);
+  if (!embedding_position_.is_empty()) x = embedding_position_->embed(x, places);
   x = embedding_norm_(x);
   return config_.embedding_dropout > 0 ? at::dropout(x, config_.embedding_dropout, is_training()) : x;
 }
@@ -93,16 +93,20 @@ Tensor ModelImpl::logits(const Tensor& x) {
   return y;
 }
 
-Tensor ModelImpl::forward(const Tensor& tokens) {
+Tensor ModelImpl::forward(const Tensor& tokens) { return logits(hidden(tokens)); }
+
+Tensor ModelImpl::hidden(const Tensor& tokens, const Past& past) {
   TORCH_CHECK(tokens.dim() == 2, "[model] tokens must be [B, T], got ", tokens.sizes());
-  TORCH_CHECK(tokens.size(1) <= config_.context, "[model] sequences of ", tokens.size(1),
-              " tokens are longer than the context, ", config_.context);
-  auto x = embed(tokens);
+  TORCH_CHECK(past.places.first + tokens.size(1) <= config_.context, "[model] sequences of ",
+              past.places.first + tokens.size(1), " tokens are longer than the context, ", config_.context);
+  auto x = embed(tokens, past.places);
   for (size_t layer = 0; layer < blocks_->size(); ++layer) {
-    const Context context{.position = positions_[layer].get()};
+    const Context context{.position = positions_[layer].get(),
+                          .places = past.places,
+                          .cache = past.layers.empty() ? nullptr : past.layers[layer]};
     x = (*blocks_)[layer]->as<BlockImpl>()->forward(x, context);
   }
-  return logits(x);
+  return x;
 }
 
 ParameterCount count_parameters(const ModelConfig& config) {

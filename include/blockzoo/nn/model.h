@@ -10,6 +10,12 @@
 
 namespace blockzoo {
 
+/// What a model has kept of the tokens before those that it reads.
+struct Past {
+  Places places;                    // of the tokens that it reads
+  std::vector<LayerCache*> layers;  // one a layer; empty when nothing comes before
+};
+
 /// A decoder-only transformer built from a config:
 ///   x = dropout(norm_e(position(scale * E[token])));  x = block_l(x) for each layer;  logits = cap(s * W norm_f(x)).
 /// Shapes:     tokens [B, T] (int64) -> logits [B, T, V].
@@ -25,14 +31,18 @@ class ModelImpl final : public torch::nn::Module {
 
   Tensor forward(const Tensor& tokens);
 
+  /// The stack's output [B, T, D] for tokens that come after those of `past`; forward is logits(hidden(tokens)).
+  Tensor hidden(const Tensor& tokens, const Past& past = {});
+  /// The logits [B, T, V] of such an output, or of a part of its positions.
+  Tensor logits(const Tensor& x);
+
   /// Draws the start values. Equal seeds give equal values for every parameter of equal name and shape.
   void init_parameters(uint64_t seed);
 
   const ModelConfig& config() const { return config_; }
 
  private:
-  Tensor embed(const Tensor& tokens);
-  Tensor logits(const Tensor& x);
+  Tensor embed(const Tensor& tokens, const Places& places);
 
   const ModelConfig config_;  // resolved
   Embedding embedding_{nullptr};
