@@ -18,7 +18,8 @@ struct AttentionCounter {
     const auto width = static_cast<double>(model);
     const auto queries = static_cast<double>(attention.heads) * static_cast<double>(attention.width_of_head(model));
     const auto keys = static_cast<double>(attention.key_heads()) * static_cast<double>(attention.width_of_head(model));
-    return {.query_key_value = width * (queries + 2 * keys),
+    const double matrices = attention.reuse_keys_values ? 0 : attention.keys_as_values ? 1 : 2;
+    return {.query_key_value = width * (queries + matrices * keys),
             .output = queries * width,
             .scores = queries,
             .values = queries};
@@ -34,7 +35,8 @@ struct AttentionCounter {
     const auto value = static_cast<double>(attention.width_of_value(model));
     const auto queries = heads * (still + rotary);
     const auto query = attention.query_rank == 0 ? width * queries : width * rank + rank * queries;
-    const auto key_value = width * (latent + rotary) + latent * heads * (still + value);
+    const auto own = width * (latent + rotary) + latent * heads * (still + value);
+    const auto key_value = attention.reuse_keys_values ? 0 : own;
     return {.query_key_value = query + key_value,
             .output = heads * value * width,
             .scores = queries,
@@ -56,6 +58,14 @@ double ffn_products(const FfnConfig& config, int64_t model) {
       config);
 }
 
+/// Multiply-adds of scores from relative positions: for each of `length` distances, and for each pair.
+double relative_products(const BlockConfig& block, int64_t model, double length, double pairs) {
+  if (!std::holds_alternative<TransformerXlPositionConfig>(block.position)) return 0;
+  const auto dims = position_dims(block, {.model = model});
+  const auto channels = static_cast<double>(dims.heads) * static_cast<double>(dims.rotary_width);
+  return length * static_cast<double>(model) * channels + pairs * channels;
+}
+
 /// Pairs of a query and a key in one sequence; a window of 0 hides nothing that the causal mask does not.
 double pair_count(double tokens, double window, AttentionPairs pairs) {
   if (pairs == AttentionPairs::kAll) return tokens * tokens;
@@ -69,12 +79,13 @@ double window_of(const AttentionConfig& config) {
 
 }  // namespace
 
-std::array<std::pair<std::string_view, double>, 7> Flops::parts() const {
+std::array<std::pair<std::string_view, double>, 8> Flops::parts() const {
   return {{{"query_key_value", query_key_value},
            {"attention_output", attention_output},
            {"scores", scores},
            {"values", values},
            {"ffn", ffn},
+           {"layer_inputs", layer_inputs},
            {"table_projections", table_projections},
            {"head", head}}};
 }
@@ -94,10 +105,12 @@ Flops forward_flops(const ModelConfig& config, int64_t tokens, AttentionPairs pa
     const auto seen = pair_count(length, window_of(block.attention), pairs);
     flops.query_key_value += 2 * length * products.query_key_value;
     flops.attention_output += 2 * length * products.output;
-    flops.scores += 2 * seen * products.scores;
+    flops.scores += 2 * (seen * products.scores + relative_products(block, model.width, length, seen));
     flops.values += 2 * seen * products.values;
     flops.ffn += 2 * length * ffn_products(block.ffn, model.width);
   }
+  const auto inputs = static_cast<double>(model.layer_embedding_width) * static_cast<double>(model.layers);
+  flops.layer_inputs = 2 * length * 3 * static_cast<double>(model.width) * inputs;
   const auto width = static_cast<double>(model.width), table_width = static_cast<double>(*model.embedding_width);
   if (table_width != width) flops.table_projections = 2 * length * 2 * table_width * width;
   flops.head = 2 * length * table_width * static_cast<double>(model.vocabulary);

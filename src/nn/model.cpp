@@ -17,7 +17,16 @@ bool same_position(const BlockConfig& a, const BlockConfig& b, const Dims& dims)
          to_tree(a.position) == to_tree(b.position);
 }
 
-/// Position encodings for every layer; layers of equal config and equal needs share one.
+/// Whether each layer has one of its own, weights and all.
+bool of_each_layer(const PositionConfig& config) {
+  return std::visit(
+      []<class Kind>(const Kind&) {
+        return requires { Kind::of_each_layer; };
+      },
+      config);
+}
+
+/// Position encodings for every layer; layers of equal config and equal needs share one where the kind lets them.
 struct PositionPool {
   struct Entry {
     BlockConfig block;
@@ -28,7 +37,7 @@ struct PositionPool {
   /// The encoding for `block`, and whether it is new.
   std::pair<Position, bool> get(const BlockConfig& block, const Dims& dims) {
     for (const auto& entry : entries) {
-      if (same_position(entry.block, block, dims)) return {entry.module, false};
+      if (!of_each_layer(block.position) && same_position(entry.block, block, dims)) return {entry.module, false};
     }
     entries.push_back({block, make_position(block.position, position_dims(block, dims))});
     return {entries.back().module, true};
@@ -38,7 +47,7 @@ struct PositionPool {
 }  // namespace
 
 ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
-  const Dims dims{.model = config_.width, .context = config_.context};
+  const Dims dims{.model = config_.width, .context = config_.context, .layer_embedding = config_.layer_embedding_width};
   const auto table_width = *config_.embedding_width;
   embedding_ = register_module("embedding", Embedding(config_.vocabulary, table_width));
   if (table_width != dims.model)
@@ -50,7 +59,9 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
   const auto layers = expand_layers(config_);
   const bool on_embedding =
       std::visit([](const auto& position) { return position.acts_on_embedding; }, config_.block.position);
-  const auto as_block = [&](const BlockConfig& layer) { return same_position(layer, config_.block, dims); };
+  const auto as_block = [&](const BlockConfig& layer) {
+    return same_position(layer, config_.block, dims) && !of_each_layer(layer.position);
+  };
   if (on_embedding || std::any_of(layers.begin(), layers.end(), as_block)) {
     const auto position = register_module("position", pool.get(config_.block, dims).first);
     if (on_embedding) embedding_position_ = position;
@@ -59,6 +70,16 @@ ModelImpl::ModelImpl(const ModelConfig& config) : config_(resolved(config)) {
     const auto [position, fresh] = pool.get(layers[layer], dims);
     positions_.push_back(fresh ? register_module("position_" + std::to_string(layer), position) : position);
     blocks_->push_back(make_block(layers[layer], dims));
+  }
+  if (dims.layer_embedding > 0) {
+    const LayerEmbeddingSizes sizes{
+        .vocabulary = config_.vocabulary, .model = dims.model, .layers = config_.layers, .width = dims.layer_embedding};
+    layer_embedding_ = register_module("layer_embedding", LayerEmbedding(sizes, config_.block.norm));
+  }
+  key_value_sources_ = key_value_sources(layers);
+  read_later_.assign(layers.size(), false);
+  for (const auto& source : key_value_sources_) {
+    if (source) read_later_[*source] = true;
   }
   register_module("blocks", blocks_);
 
@@ -100,10 +121,16 @@ Tensor ModelImpl::hidden(const Tensor& tokens, const Past& past) {
   TORCH_CHECK(past.places.first + tokens.size(1) <= config_.context, "[model] sequences of ",
               past.places.first + tokens.size(1), " tokens are longer than the context, ", config_.context);
   auto x = embed(tokens, past.places);
+  const auto inputs = layer_embedding_.is_empty() ? Tensor() : layer_embedding_(tokens, x);  // [B, T, L, P]
+  std::vector<KeysValues> kept(blocks_->size());
   for (size_t layer = 0; layer < blocks_->size(); ++layer) {
+    const auto source = key_value_sources_[layer];
     const Context context{.position = positions_[layer].get(),
                           .places = past.places,
-                          .cache = past.layers.empty() ? nullptr : past.layers[layer]};
+                          .cache = past.layers.empty() ? nullptr : past.layers[layer],
+                          .reused = source ? &kept[*source] : nullptr,
+                          .made = read_later_[layer] ? &kept[layer] : nullptr,
+                          .layer_input = inputs.defined() ? inputs.select(2, static_cast<int64_t>(layer)) : Tensor()};
     x = (*blocks_)[layer]->as<BlockImpl>()->forward(x, context);
   }
   return x;
@@ -115,12 +142,14 @@ ParameterCount count_parameters(const ModelConfig& config) {
   for (const auto& item : Model(config)->named_parameters()) {
     const auto& name = item.key();
     const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-    const auto part = has("norm")                     ? "norms"
-                      : has(".attention.")            ? "attention"
-                      : has(".ffn.")                  ? "ffn"
-                      : name.starts_with("position")  ? "position"
-                      : name.starts_with("embedding") ? "embedding"
-                                                      : "head";
+    const bool table = name.starts_with("embedding") || name == "layer_embedding.table.weight";
+    const auto part = has("norm") || has("output_factor")        ? "norms"
+                      : has(".attention.")                       ? "attention"
+                      : has(".ffn.")                             ? "ffn"
+                      : name.starts_with("position")             ? "position"
+                      : table                                    ? "embedding"
+                      : has("layer_input") || has("layer_embed") ? "layer_input"
+                                                                 : "head";
     count.by_part[part] += item.value().numel();
     count.total += item.value().numel();
   }

@@ -127,6 +127,28 @@ Expanded expand(const ModelConfig& config) {
   return result;
 }
 
+bool reuses_keys_values(const BlockConfig& block) {
+  return std::visit([](const auto& attention) { return attention.reuse_keys_values; }, block.attention);
+}
+
+/// Every layer that reuses keys and values must find some.
+void check_sources(const ModelConfig& config, const Expanded& expanded, std::vector<Problem>& problems) {
+  std::vector<BlockConfig> layers;
+  for (const auto& layer : expanded.blocks) layers.push_back(resolved(layer, config.width));
+  const auto sources = key_value_sources(layers);
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    if (!reuses_keys_values(layers[layer]) || sources[layer]) continue;
+    const auto entry = expanded.last_override.find(layer);
+    const auto path =
+        entry == expanded.last_override.end() ? "block" : "overrides." + std::to_string(entry->second) + ".block";
+    problems.push_back({{},
+                        path + ".attention.reuse_keys_values",
+                        "finds no layer before layer " + std::to_string(layer) +
+                            " that has keys and values of its own, with equal attention and position"});
+    return;  // the other layers would say the same
+  }
+}
+
 /// What the parts of one block must be to fit the model's width.
 void check_block(const BlockConfig& block, int64_t width, const std::string& path, const std::string& where,
                  std::vector<Problem>& problems) {
@@ -166,6 +188,7 @@ std::vector<Problem> problems_of(const ModelConfig& config) {
                 " (in layer " + std::to_string(layer) + ")", problems);
     if (!problems.empty()) break;  // the other layers would say the same
   }
+  if (problems.empty()) check_sources(config, expanded, problems);
   if (config.embedding_width && *config.embedding_width > config.width)
     problems.push_back({{}, "embedding_width", "is above width, which is " + std::to_string(config.width)});
   if (config.tied && !(to_tree(config.init.head) == to_tree(InitConfig{}.head)))
@@ -177,6 +200,31 @@ std::vector<BlockConfig> expand_layers(const ModelConfig& config) {
   auto expanded = expand(config);
   if (!expanded.problems.empty()) throw ConfigError(std::move(expanded.problems));
   return std::move(expanded.blocks);
+}
+
+std::vector<std::optional<size_t>> key_value_sources(const std::vector<BlockConfig>& layers) {
+  struct Own {
+    Tree attention, position;
+    size_t layer;
+  };
+  std::vector<Own> own;  // the last of each attention and position
+  std::vector<std::optional<size_t>> sources(layers.size());
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
+    auto attention = layers[layer].attention;
+    std::visit([](auto& kind) { kind.reuse_keys_values = false; }, attention);
+    const Own found{to_tree(attention), to_tree(layers[layer].position), layer};
+    const auto equal = std::find_if(own.begin(), own.end(), [&](const Own& entry) {
+      return entry.attention == found.attention && entry.position == found.position;
+    });
+    if (reuses_keys_values(layers[layer])) {
+      if (equal != own.end()) sources[layer] = equal->layer;
+    } else if (equal != own.end()) {
+      equal->layer = layer;
+    } else {
+      own.push_back(found);
+    }
+  }
+  return sources;
 }
 
 std::vector<LayerOverride> overrides_from(const BlockConfig& block, const std::vector<BlockConfig>& layers) {

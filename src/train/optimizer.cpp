@@ -17,8 +17,9 @@ DecayGroups decay_groups(const torch::nn::Module& model, const AdamwConfig& conf
     const bool table = dynamic_cast<const EmbeddingImpl*>(module.value().get()) != nullptr;
     for (const auto& own : module.value()->named_parameters(/*recurse=*/false)) {
       const bool bias = own.key().ends_with("bias");
+      const bool gain = norm || (own.value().dim() == 1 && !bias);  // a layer's factor is one too
       const auto name = module.key().empty() ? own.key() : module.key() + "." + own.key();
-      decays[name] = norm ? config.decay_norms : table ? config.decay_embeddings : bias ? config.decay_biases : true;
+      decays[name] = gain ? config.decay_norms : table ? config.decay_embeddings : bias ? config.decay_biases : true;
     }
   }
   DecayGroups groups;

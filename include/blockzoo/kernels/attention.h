@@ -9,7 +9,7 @@ struct AttendOptions {
   int64_t window = 0;  // keys a query sees, itself included; 0 means all before it
   double softcap = 0;  // 0 means off
   double dropout = 0;  // share of weights dropped; the caller passes 0 outside training
-  Tensor bias;         // [H, T, S], or undefined
+  Tensor bias;         // [H, T, S] or [B, H, T, S], or undefined
   Tensor absent;       // [B], int64: keys at the start of each row that belong to no token; undefined means none
 };
 

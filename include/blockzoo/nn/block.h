@@ -15,6 +15,7 @@ struct BlockConfig {
   FfnConfig ffn;
   double dropout = 0;
   double residual_scale = 1;
+  bool output_factor = false;
 
   static void fields(auto& self, auto& visit) {
     visit("layout", self.layout, "where the norms stand and how the sublayers are wired");
@@ -24,6 +25,7 @@ struct BlockConfig {
     visit("ffn", self.ffn, "feed-forward sublayer");
     visit("dropout", self.dropout, dropout_rate, "share of a sublayer's output dropped in training");
     visit("residual_scale", self.residual_scale, positive, "factor of what a sublayer adds to the stream");
+    visit("output_factor", self.output_factor, "learn one factor of the layer's output, which starts at 1 (Gemma 4)");
   }
 };
 

@@ -25,13 +25,14 @@ constexpr auto names(AttentionPairs) {
 struct Flops {
   double query_key_value = 0;  // from the stream to queries, keys and values, by way of latents where there are any
   double attention_output = 0;
-  double scores = 0;  // queries times keys
+  double scores = 0;  // queries times keys, and times relative positions with their projection
   double values = 0;  // attention weights times values
   double ffn = 0;
+  double layer_inputs = 0;       // from and to the embeddings of the layers, where there are any
   double table_projections = 0;  // between token table and stream, where embedding_width is not width
   double head = 0;               // tied or not
 
-  std::array<std::pair<std::string_view, double>, 7> parts() const;
+  std::array<std::pair<std::string_view, double>, 8> parts() const;
   double total() const;
 };
 

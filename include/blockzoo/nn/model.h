@@ -18,11 +18,11 @@ struct Past {
 
 /// A decoder-only transformer built from a config:
 ///   x = dropout(norm_e(position(scale * E[token])));  x = block_l(x) for each layer;  logits = cap(s * W norm_f(x)).
+/// A layer that reuses keys and values gets those of its source (key_value_sources).
 /// Shapes:     tokens [B, T] (int64) -> logits [B, T, V].
 /// Parameters: embedding.weight [V, E]; embedding_projection.weight [D, E] and head_projection.weight [E, D] when E is
-/// not
-///             D; embedding_norm, position, blocks.N, final_norm; head.weight [V, E] unless tied; head_bias [V] when
-///             on.
+///             not D; embedding_norm, position, layer_embedding when on, blocks.N, final_norm; head.weight [V, E]
+///             unless tied; head_bias [V] when on.
 /// Errors:     ConfigError when the config does not fit together; sequences longer than the context.
 class ModelImpl final : public torch::nn::Module {
  public:
@@ -48,8 +48,11 @@ class ModelImpl final : public torch::nn::Module {
   Embedding embedding_{nullptr};
   Linear embedding_projection_{nullptr};
   Norm embedding_norm_{nullptr};
-  Position embedding_position_{nullptr};  // empty unless it acts on the embedding
-  std::vector<Position> positions_;       // one a layer; layers of equal needs share one
+  Position embedding_position_{nullptr};     // empty unless it acts on the embedding
+  std::vector<Position> positions_;          // one a layer; layers of equal needs share one
+  LayerEmbedding layer_embedding_{nullptr};  // empty when off
+  std::vector<std::optional<size_t>> key_value_sources_;
+  std::vector<bool> read_later_;  // layers whose keys and values others reuse
   torch::nn::ModuleList blocks_;
   Norm final_norm_{nullptr};
   Linear head_projection_{nullptr};
@@ -61,7 +64,7 @@ TORCH_MODULE(Model);
 /// Numbers of parameters, each counted once.
 struct ParameterCount {
   int64_t total = 0;
-  std::map<std::string, int64_t> by_part;  // embedding, position, attention, ffn, norms, head
+  std::map<std::string, int64_t> by_part;  // embedding, position, layer_input, attention, ffn, norms, head
 };
 
 /// Counts by building the model without memory, so a model of any size can be counted.

@@ -33,6 +33,7 @@ struct ModelConfig {
   ScaleConfig embedding_scale;
   NormConfig embedding_norm = NoNormConfig{};
   double embedding_dropout = 0;
+  int64_t layer_embedding_width = 0;
   BlockConfig block;
   std::vector<LayerOverride> overrides;
   std::optional<NormConfig> final_norm;
@@ -55,6 +56,8 @@ struct ModelConfig {
     visit("embedding_scale", self.embedding_scale, "factor of the token embedding");
     visit("embedding_norm", self.embedding_norm, "norm after the embedding (BLOOM)");
     visit("embedding_dropout", self.embedding_dropout, dropout_rate, "share of the embedding dropped in training");
+    visit("layer_embedding_width", self.layer_embedding_width, tensor_size_or_none,
+          "channels of a further embedding that every layer has of each token; 0 means none (Gemma 3n, Gemma 4)");
     visit("block", self.block, "every layer, unless overridden");
     visit("overrides", self.overrides, "layers that differ, later entries last: [{layers: '3::4', block: {...}}]");
     visit("final_norm", self.final_norm, "norm before the head; auto is the block's norm");
@@ -74,6 +77,10 @@ std::vector<Problem> problems_of(const ModelConfig& config);
 
 /// One block for every layer, overrides applied. Throws ConfigError when problems_of would name any.
 std::vector<BlockConfig> expand_layers(const ModelConfig& config);
+
+/// For each layer the one whose keys and values it reuses: the last before it that has its own, of equal attention and
+/// position. Nothing where a layer has its own, or where there is no such layer.
+std::vector<std::optional<size_t>> key_value_sources(const std::vector<BlockConfig>& layers);
 
 /// What makes `layers` of a stack of `block`: what differs, written out, with the numbers of the layers.
 std::vector<LayerOverride> overrides_from(const BlockConfig& block, const std::vector<BlockConfig>& layers);

@@ -29,14 +29,20 @@ LatentAttentionImpl::LatentAttentionImpl(const LatentAttentionConfig& config, co
       latent_(config.latent_width(dims.model)),
       still_(config.still_width(dims.model)),
       rotary_(config.rotary_width(dims.model)),
-      value_(config.width_of_value(dims.model)),
-      key_value_down_(register_module("key_value_down", inner(dims.model, latent_ + rotary_))),
-      key_value_up_(register_module("key_value_up", inner(latent_, config.heads * (still_ + value_)))),
-      output_(register_module("output", Linear(LinearConfig{.in = config.heads * value_,
-                                                            .out = dims.model,
-                                                            .bias = config.output_bias,
-                                                            .role = LinearRole::kResidualOutput}))),
-      key_value_norm_(register_module("key_value_norm", make_norm(config.latent_norm, {latent_}))) {
+      value_(config.width_of_value(dims.model)) {
+  const bool own = !config.reuse_keys_values;
+  if (own) {
+    key_value_down_ = register_module("key_value_down", inner(dims.model, latent_ + rotary_));
+    key_value_up_ = register_module("key_value_up", inner(latent_, config.heads * (still_ + value_)));
+  }
+  output_ = register_module("output", Linear(LinearConfig{.in = config.heads * value_,
+                                                          .out = dims.model,
+                                                          .bias = config.output_bias,
+                                                          .role = LinearRole::kResidualOutput}));
+  if (own) {
+    key_value_norm_ = register_module("key_value_norm", make_norm(config.latent_norm, {latent_}));
+    value_norm_ = register_module("value_norm", make_norm(config.value_norm, {value_}));
+  }
   const auto query_width = config.heads * (still_ + rotary_);
   if (config.query_rank == 0) {
     query_ = register_module("query", inner(dims.model, query_width));
@@ -52,10 +58,12 @@ Tensor LatentAttentionImpl::queries(const Tensor& x) {
   return q.unflatten(-1, {config_.heads, still_ + rotary_});
 }
 
-Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
+KeysValues LatentAttentionImpl::keys_values(const Tensor& x, const Context& context) {
+  if (key_value_down_.is_empty()) {
+    TORCH_CHECK(context.reused != nullptr, "[latent] keys and values of an earlier layer must be given");
+    return *context.reused;
+  }
   const auto& position = *context.position;
-  const auto q = queries(x).split_with_sizes({still_, rotary_}, -1);
-  const auto query = at::cat({q[0], position.rotate(q[1], context.places)}, -1);               // [B, T, H, Kn + Kr]
   const auto down = key_value_down_(x).unsqueeze(2).split_with_sizes({latent_, rotary_}, -1);  // [B, T, 1, ...]
   const auto seen =
       context.seen({at::cat({key_value_norm_(down[0]), position.rotate(down[1], context.places)}, -1), {}});
@@ -63,12 +71,23 @@ Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto up = key_value_up_(kept[0].squeeze(2)).unflatten(-1, {config_.heads, still_ + value_});
   const auto kv = up.split_with_sizes({still_, value_}, -1);  // [B, S, H, ...]
   const auto key = at::cat({kv[0], kept[1].expand({-1, -1, config_.heads, -1}).to(kv[0].dtype())}, -1);
-  const auto y = attend(query, key, kv[1],
-                        {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_))),
+  return {key, value_norm_(kv[1]), seen.absent};  // [B, S, H, Kn + Kr] and [B, S, H, Kv]
+}
+
+Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
+  const auto& position = *context.position;
+  const auto q = queries(x).split_with_sizes({still_, rotary_}, -1);
+  const auto turned = position.rotate(q[1], context.places);                 // [B, T, H, Kr]
+  const auto query = at::cat({q[0], position.content_queries(turned)}, -1);  // [B, T, H, Kn + Kr]
+  const auto seen = keys_values(x, context);
+  if (context.made != nullptr) *context.made = seen;
+  const auto scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_)));
+  const auto y = attend(query, seen.keys, seen.values,
+                        {.scale = scale,
                          .window = config_.window,
                          .softcap = config_.softcap,
                          .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.bias(query.size(1), key.size(1)),
+                         .bias = position.added_scores(turned, scale, seen.keys.size(1)),
                          .absent = seen.absent});  // [B, T, H, Kv]
   return output_(y.flatten(-2));                   // [B, T, D]
 }

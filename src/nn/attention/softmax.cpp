@@ -30,29 +30,43 @@ SoftmaxAttentionConfig SoftmaxAttentionConfig::resolved(int64_t model) const {
 }
 
 SoftmaxAttentionImpl::SoftmaxAttentionImpl(const SoftmaxAttentionConfig& config, const Dims& dims)
-    : config_(config),
-      width_(config.width_of_head(dims.model)),
-      query_(register_module("query", inner(dims.model, config.heads * width_, config.query_bias))),
-      key_(register_module("key", inner(dims.model, config.key_heads() * width_, config.key_bias))),
-      value_(register_module("value", inner(dims.model, config.key_heads() * width_, config.value_bias))),
-      output_(register_module("output", Linear(output(config, dims)))),
-      query_norm_(register_module("query_norm", make_qk_norm(config.qk_norm, config.heads, width_))),
-      key_norm_(register_module("key_norm", make_qk_norm(config.qk_norm, config.key_heads(), width_))) {}
+    : config_(config), width_(config.width_of_head(dims.model)) {
+  const auto keys = config.key_heads() * width_;
+  const bool own = !config.reuse_keys_values;
+  query_ = register_module("query", inner(dims.model, config.heads * width_, config.query_bias));
+  if (own) key_ = register_module("key", inner(dims.model, keys, config.key_bias));
+  if (own && !config.keys_as_values) value_ = register_module("value", inner(dims.model, keys, config.value_bias));
+  output_ = register_module("output", Linear(output(config, dims)));
+  query_norm_ = register_module("query_norm", make_qk_norm(config.qk_norm, config.heads, width_));
+  if (!own) return;
+  key_norm_ = register_module("key_norm", make_qk_norm(config.qk_norm, config.key_heads(), width_));
+  value_norm_ = register_module("value_norm", make_norm(config.value_norm, {width_}));
+}
+
+KeysValues SoftmaxAttentionImpl::keys_values(const Tensor& x, const Context& context) {
+  if (key_.is_empty()) {
+    TORCH_CHECK(context.reused != nullptr, "[softmax] keys and values of an earlier layer must be given");
+    return *context.reused;
+  }
+  const auto k = key_(x).unflatten(-1, {config_.key_heads(), width_});                            // [B, T, G, K]
+  const auto v = value_.is_empty() ? k : value_(x).unflatten(-1, {config_.key_heads(), width_});  // [B, T, G, K]
+  const auto turned = context.position->rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.places);
+  return context.seen({turned, value_norm_(v)});  // [B, S, G, K]
+}
 
 Tensor SoftmaxAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto& position = *context.position;
-  auto q = query_(x).unflatten(-1, {config_.heads, width_});              // [B, T, H, K]
-  auto k = key_(x).unflatten(-1, {config_.key_heads(), width_});          // [B, T, G, K]
-  const auto v = value_(x).unflatten(-1, {config_.key_heads(), width_});  // [B, T, G, K]
+  auto q = query_(x).unflatten(-1, {config_.heads, width_});  // [B, T, H, K]
   q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.places);
-  k = position.rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.places);
-  const auto seen = context.seen({k, v});  // [B, S, G, K]
-  const auto y = attend(q, seen.keys, seen.values,
-                        {.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_))),
+  const auto seen = keys_values(x, context);  // [B, S, G, K]
+  if (context.made != nullptr) *context.made = seen;
+  const auto scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_)));
+  const auto y = attend(position.content_queries(q), seen.keys, seen.values,
+                        {.scale = scale,
                          .window = config_.window,
                          .softcap = config_.softcap,
                          .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.bias(q.size(1), seen.keys.size(1)),
+                         .bias = position.added_scores(q, scale, seen.keys.size(1)),
                          .absent = seen.absent});  // [B, T, H, K]
   return output_(y.flatten(-2));                   // [B, T, D]
 }

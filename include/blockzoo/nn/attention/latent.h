@@ -32,6 +32,8 @@ struct LatentAttentionConfig {
   std::optional<double> scale;
   double dropout = 0;
   bool output_bias = false;
+  NormConfig value_norm = NoNormConfig{};
+  bool reuse_keys_values = false;
 
   static void fields(auto& self, auto& visit) {
     visit("heads", self.heads, tensor_size, "query heads H");
@@ -49,6 +51,9 @@ struct LatentAttentionConfig {
     visit("scale", self.scale, positive, "factor of the scores; auto is 1 / sqrt(nope_width + rope_width)");
     visit("dropout", self.dropout, dropout_rate, "share of attention weights dropped in training");
     visit("output_bias", self.output_bias, "the output projection has a bias");
+    visit("value_norm", self.value_norm, "norm of values, over each head's channels");
+    visit("reuse_keys_values", self.reuse_keys_values,
+          "keys and values are those of the last layer before that has its own, of equal attention and position");
   }
 
   int64_t latent_width(int64_t model) const { return key_value_rank.value_or(std::max<int64_t>(1, model / 4)); }
@@ -61,7 +66,8 @@ struct LatentAttentionConfig {
 };
 
 /// Parameters: query [H (Kn + Kr), D], or query_down [query_rank, D], query_norm, query_up [H (Kn + Kr), query_rank];
-///             key_value_down [latent + Kr, D], key_value_norm, key_value_up [H (Kn + Kv), latent]; output [D, H Kv].
+///             key_value_down [latent + Kr, D], key_value_norm, key_value_up [H (Kn + Kv), latent]; output [D, H Kv];
+///             value_norm [Kv] as the norm says. Of these only query and output with reuse_keys_values.
 /// Precision:  softmax in float32 or wider.
 class LatentAttentionImpl final : public AttentionImpl {
  public:
@@ -70,11 +76,13 @@ class LatentAttentionImpl final : public AttentionImpl {
 
  private:
   Tensor queries(const Tensor& x);  // [B, T, H, Kn + Kr]
+  KeysValues keys_values(const Tensor& x, const Context& context);
 
   const LatentAttentionConfig config_;
   const int64_t latent_, still_, rotary_, value_;
-  Linear query_{nullptr}, query_down_{nullptr}, query_up_{nullptr}, key_value_down_, key_value_up_, output_;
-  Norm query_norm_{nullptr}, key_value_norm_;
+  Linear query_{nullptr}, query_down_{nullptr}, query_up_{nullptr}, output_{nullptr};
+  Linear key_value_down_{nullptr}, key_value_up_{nullptr};
+  Norm query_norm_{nullptr}, key_value_norm_{nullptr}, value_norm_{nullptr};
 };
 
 }  // namespace blockzoo

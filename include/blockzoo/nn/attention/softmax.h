@@ -10,7 +10,8 @@ namespace blockzoo {
 /// Softmax attention: y = W_o concat_h softmax(scale * q_h k_g(h)^T + bias, causal) v_g(h), g(h) = floor(h G / H).
 /// One kind covers multi-head (kv_heads = heads; Vaswani et al. 2017, arXiv:1706.03762), grouped (Ainslie et al. 2023,
 /// arXiv:2305.13245) and multi-query (kv_heads = 1; Shazeer 2019, arXiv:1911.02150) attention. Window: Beltagy et al.
-/// 2020, arXiv:2004.05150. Soft cap: Gemma team 2024, arXiv:2408.00118.
+/// 2020, arXiv:2004.05150. Soft cap: Gemma team 2024, arXiv:2408.00118. Keys and values of an earlier layer: Brandon et
+/// al. 2024, arXiv:2405.12981; these, keys as values and the norm of values as in Gemma 4 (Google 2026).
 struct SoftmaxAttentionConfig {
   using Impl = class SoftmaxAttentionImpl;
   static constexpr std::string_view kind = "softmax";
@@ -31,6 +32,9 @@ struct SoftmaxAttentionConfig {
   bool key_bias = false;
   bool value_bias = false;
   bool output_bias = false;
+  bool keys_as_values = false;
+  NormConfig value_norm = NoNormConfig{};
+  bool reuse_keys_values = false;
 
   static void fields(auto& self, auto& visit) {
     visit("heads", self.heads, tensor_size, "query heads H");
@@ -45,10 +49,16 @@ struct SoftmaxAttentionConfig {
     visit("key_bias", self.key_bias, "the key projection has a bias");
     visit("value_bias", self.value_bias, "the value projection has a bias");
     visit("output_bias", self.output_bias, "the output projection has a bias");
+    visit("keys_as_values", self.keys_as_values, "values are the keys as projected, without a matrix of their own");
+    visit("value_norm", self.value_norm, "norm of values, over each head's channels");
+    visit("reuse_keys_values", self.reuse_keys_values,
+          "keys and values are those of the last layer before that has its own, of equal attention and position");
   }
   static void rules(const auto& self, auto& expect) {
     expect(!self.kv_heads || self.heads % *self.kv_heads == 0, "kv_heads",
            "must divide heads, which is " + std::to_string(self.heads));
+    expect(!self.keys_as_values || !self.value_bias, "value_bias",
+           "has no effect when keys_as_values is true; there is no value projection");
   }
 
   int64_t key_heads() const { return kv_heads.value_or(heads); }
@@ -57,8 +67,9 @@ struct SoftmaxAttentionConfig {
   SoftmaxAttentionConfig resolved(int64_t model) const;
 };
 
-/// Parameters: query [H K, D], key and value [G K, D], output [D, H K], with biases as the config says; query_norm and
-///             key_norm as the norm says.
+/// Parameters: query [H K, D], key and value [G K, D], output [D, H K], with biases as the config says; query_norm,
+///             key_norm and value_norm [K] as the norms say. No value with keys_as_values; neither key nor value nor
+///             their norms with reuse_keys_values.
 /// Precision:  softmax in float32 or wider.
 class SoftmaxAttentionImpl final : public AttentionImpl {
  public:
@@ -66,10 +77,12 @@ class SoftmaxAttentionImpl final : public AttentionImpl {
   Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
+  KeysValues keys_values(const Tensor& x, const Context& context);
+
   const SoftmaxAttentionConfig config_;
   const int64_t width_;  // K
-  Linear query_, key_, value_, output_;
-  Norm query_norm_, key_norm_;
+  Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, output_{nullptr};
+  Norm query_norm_{nullptr}, key_norm_{nullptr}, value_norm_{nullptr};
 };
 
 }  // namespace blockzoo

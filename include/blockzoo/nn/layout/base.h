@@ -8,6 +8,7 @@
 #include "blockzoo/core/fields.h"
 #include "blockzoo/nn/attention.h"
 #include "blockzoo/nn/ffn.h"
+#include "blockzoo/nn/layer_embedding.h"
 #include "blockzoo/nn/norm.h"
 #include "blockzoo/nn/types.h"
 
@@ -15,13 +16,18 @@ namespace blockzoo {
 
 struct BlockConfig;
 
-/// One layer of the stack. Shapes: x [B, T, D] -> y [B, T, D].
+/// One layer of the stack: the layout's sublayers; then, where there are layer embeddings, what the layer reads of its
+/// own (layer_embedding.h); then its factor.
+/// Shapes:     x [B, T, D] -> y [B, T, D].
+/// Parameters: layer_input, only with layer embeddings; output_factor [1], starts at one, only when the block has one.
 class BlockImpl : public torch::nn::Module {
  public:
-  virtual Tensor forward(const Tensor& x, const Context& context) = 0;
+  Tensor forward(const Tensor& x, const Context& context);
 
  protected:
-  explicit BlockImpl(const BlockConfig& block);
+  BlockImpl(const BlockConfig& block, const Dims& dims);
+
+  virtual Tensor sublayers(const Tensor& x, const Context& context) = 0;
 
   /// What a sublayer adds to the stream: residual_scale * dropout(y).
   Tensor branch(const Tensor& y) const;
@@ -29,6 +35,8 @@ class BlockImpl : public torch::nn::Module {
  private:
   const double dropout_;
   const double scale_;
+  LayerInput layer_input_{nullptr};
+  Tensor output_factor_;
 };
 TORCH_MODULE(Block);
 

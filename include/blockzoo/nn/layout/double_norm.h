@@ -19,9 +19,10 @@ struct DoubleNormConfig {
 class DoubleNormBlockImpl final : public BlockImpl {
  public:
   DoubleNormBlockImpl(const DoubleNormConfig&, const BlockConfig& block, const Dims& dims);
-  Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
+  Tensor sublayers(const Tensor& x, const Context& context) override;
+
   Norm attention_norm_, attention_output_norm_, ffn_norm_, ffn_output_norm_;
   Attention attention_;
   Ffn ffn_;

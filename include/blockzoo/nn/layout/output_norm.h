@@ -19,9 +19,10 @@ struct OutputNormConfig {
 class OutputNormBlockImpl final : public BlockImpl {
  public:
   OutputNormBlockImpl(const OutputNormConfig&, const BlockConfig& block, const Dims& dims);
-  Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
+  Tensor sublayers(const Tensor& x, const Context& context) override;
+
   Norm attention_output_norm_, ffn_output_norm_;
   Attention attention_;
   Ffn ffn_;

@@ -20,9 +20,10 @@ struct ParallelConfig {
 class ParallelBlockImpl final : public BlockImpl {
  public:
   ParallelBlockImpl(const ParallelConfig&, const BlockConfig& block, const Dims& dims);
-  Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
+  Tensor sublayers(const Tensor& x, const Context& context) override;
+
   Norm norm_;
   Attention attention_;
   Ffn ffn_;

@@ -19,9 +19,10 @@ struct PreNormConfig {
 class PreNormBlockImpl final : public BlockImpl {
  public:
   PreNormBlockImpl(const PreNormConfig&, const BlockConfig& block, const Dims& dims);
-  Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
+  Tensor sublayers(const Tensor& x, const Context& context) override;
+
   Norm attention_norm_, ffn_norm_;
   Attention attention_;
   Ffn ffn_;

@@ -18,7 +18,7 @@ struct PositionDims {
   int64_t rotary_width = 0;  // width of the vectors that rotate() is given
 };
 
-/// A position encoding acts in up to three places; each hook does nothing unless a kind says otherwise.
+/// A position encoding acts in up to four places; each hook does nothing unless a kind says otherwise.
 class PositionImpl : public torch::nn::Module {
  public:
   /// On the embeddings: x [B, T, D] -> [B, T, D].
@@ -28,6 +28,13 @@ class PositionImpl : public torch::nn::Module {
   /// Added to the scores: [H, T, S], for queries that stand at the last T of S positions in a row; undefined means
   /// nothing. It knows distances alone, so it is the same wherever the S positions are.
   virtual Tensor bias(int64_t queries, int64_t keys) const;
+  /// What meets the keys in the queries' place: q [B, T, H, rotary_width] -> the same shape.
+  virtual Tensor content_queries(const Tensor& q) const;
+  /// Added to the scores before their factor, for such queries: [B, H, T, S]; undefined means nothing.
+  virtual Tensor relative_scores(const Tensor& q, int64_t keys) const;
+
+  /// All that is added to the scores: [H, T, S] or [B, H, T, S], or undefined. `scale` is the factor of the scores.
+  Tensor added_scores(const Tensor& q, double scale, int64_t keys) const;
 
   /// Tables that are not learned keep their type: in bf16 position 257 would be 256, and bucket numbers are no floats.
   void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) override;
