@@ -5,8 +5,10 @@ from golden_file import Weights, case, ramp, write
 
 LN = {"kind": "layer_norm", "bias": False}
 ROPE, ALIBI, T5 = {"kind": "rope"}, {"kind": "alibi"}, {"kind": "relative_bias", "buckets": 8, "max_distance": 6}
+XL = {"kind": "transformer_xl"}
 HALF_ROPE = {"kind": "rope", "rotary_fraction": 0.5, "pairing": "interleaved"}
 NONE = {"kind": "none"}
+PLAIN_RMS = {"kind": "rms_norm", "gain": False}
 SOFTMAX = {
     "multi-head": ({"heads": 4}, NONE),
     "multi-head with rope": ({"heads": 2}, ROPE),
@@ -39,6 +41,19 @@ SOFTMAX = {
     "output bias": ({"heads": 2, "output_bias": True}, NONE),
     "given scale": ({"heads": 2, "scale": 0.1}, NONE),
     "heads narrower than width / heads": ({"heads": 2, "head_width": 2}, ROPE),
+    "transformer-xl": ({"heads": 2}, XL),
+    "transformer-xl, grouped, window": ({"heads": 4, "kv_heads": 2, "head_width": 4, "window": 4}, XL),
+    "transformer-xl without biases, soft cap, scale": (
+        {"heads": 2, "softcap": 0.5, "scale": 0.7},
+        {**XL, "biases": False, "theta": 100.0},
+    ),
+    "keys as values": ({"heads": 4, "kv_heads": 2, "head_width": 4, "keys_as_values": True}, ROPE),
+    "keys as values, norms of both": (
+        {"heads": 2, "keys_as_values": True, "key_bias": True, "qk_norm": {"kind": "head"}, "value_norm": PLAIN_RMS},
+        ROPE,
+    ),
+    "norm of values": ({"heads": 4, "kv_heads": 2, "head_width": 4, "value_norm": {"kind": "rms_norm"}}, NONE),
+    "norm of values by layer norm": ({"heads": 2, "value_bias": True, "value_norm": LN}, ROPE),
 }
 WIDTHS = {"key_value_rank": 5, "nope_width": 4, "rope_width": 2, "value_width": 3}
 LATENT = {
@@ -54,13 +69,15 @@ LATENT = {
     ),
     "latent with alibi": ({"heads": 3, **WIDTHS, "rope_width": 4}, ALIBI),
     "latent, value as wide as key": ({"heads": 2, **WIDTHS, "value_width": 6}, NONE),
+    "latent with transformer-xl, norm of values": ({"heads": 2, **WIDTHS, "value_norm": {"kind": "rms_norm"}}, XL),
 }
 
 cases = []
 for kind, table in (("softmax", SOFTMAX), ("latent", LATENT)):
     for name, (fields, position) in table.items():
         config, w, x = {"kind": kind, **fields}, Weights(), (2 * ramp("x", [2, 7, 8])).requires_grad_()
-        y = reference.attention(config, w, x, reference.Position(position, w.below("position"), 16, config["heads"]))
+        own = reference.Position(position, w.below("position"), 16, config["heads"], x.shape[-1])
+        y = reference.attention(config, w, x, own)
         leaves = {"x": x, **w.leaves}
         cases.append(case(name, y, leaves, config=config, position=position, context=16, input=list(x.shape)))
 write("attention", cases)

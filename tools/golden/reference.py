@@ -108,10 +108,10 @@ def alibi_slopes(heads):
 
 
 class Position:
-    """config's three places of action; w makes its parameters."""
+    """config's places of action; w makes its parameters. `width` is the model's, for Transformer-XL."""
 
-    def __init__(self, config, w, context, heads):
-        self.config, self.w, self.context, self.heads = config, w, context, heads
+    def __init__(self, config, w, context, heads, width=None):
+        self.config, self.w, self.context, self.heads, self.width = config, w, context, heads, width
 
     def embed(self, x, first=0):
         t, d = x.shape[1], x.shape[2]
@@ -155,6 +155,33 @@ class Position:
             return self.w("table.weight", buckets, self.heads)[rows].permute(2, 0, 1)
         return torch.zeros(self.heads, queries, keys)
 
+    def shifted(self, q, name):
+        """Queries [B, T, H, K] and the bias of Transformer-XL that has this name."""
+        if self.config["kind"] != "transformer_xl" or not self.config.get("biases", True):
+            return q
+        return q + self.w(name + ".weight", *q.shape[2:])
+
+    def relative(self, q, first, keys):
+        """[B, H, T, S], one query and one key at a time: (q + v) times the projected sinusoids of their distance."""
+        (b, t, heads, width), d, theta = q.shape, self.width, self.config.get("theta", 10000.0)
+        projection, q = self.w("projection.weight", heads * width, d), self.shifted(q, "position_bias")
+        rates = torch.tensor([theta ** (-2 * n / d) for n in range((d + 1) // 2)])
+        rows = []
+        for i in range(t):
+            for j in range(keys):
+                angles = (first + i - j) * rates
+                wave = torch.cat([torch.sin(angles), torch.cos(angles)])[:d].float().double()
+                r = (projection @ wave).view(heads, width)
+                rows.append((q[:, i] * r).sum(-1) if j <= first + i else torch.zeros(b, heads))
+        return torch.stack(rows, -1).view(b, heads, t, keys)
+
+    def added(self, q, scale):
+        """All that is added to the scores: [B, H, T, T]."""
+        b, t = q.shape[:2]
+        if self.config["kind"] == "transformer_xl":
+            return scale * self.relative(q, 0, t)
+        return self.bias(0, t, t).expand(b, -1, -1, -1)
+
 
 def attend(q, k, v, config, bias, scale):
     """One head and one query at a time. q [B, T, H, K], k [B, T, G, K], v [B, T, G, W] -> [B, T, H, W]."""
@@ -169,7 +196,7 @@ def attend(q, k, v, config, bias, scale):
                 scores = scale * (k[n, start : i + 1, g] @ q[n, i, h])
                 if cap:
                     scores = cap * torch.tanh(scores / cap)
-                scores = scores + bias[h, i, start : i + 1]
+                scores = scores + bias[n, h, i, start : i + 1]
                 rows.append(torch.softmax(scores, 0) @ v[n, start : i + 1, g])
     return torch.stack(rows).view(b, heads, t, v.shape[-1]).transpose(1, 2)
 
@@ -189,17 +216,23 @@ def below(w, prefix):
     return lambda name, *shape: w(prefix + "." + name, *shape)
 
 
-def attention(config, w, x, position):
+def attention(config, w, x, position, kept=None):
+    """`kept` holds keys and values of earlier layers by attention and position; this one's are left there."""
     (b, t, d), heads = x.shape, config["heads"]
+    reuse = config.get("reuse_keys_values", False)
     if config["kind"] == "softmax":
         groups = config.get("kv_heads", heads)
         width = config.get("head_width", d // heads)
         q = linear(w, "query", x, heads * width, config.get("query_bias")).view(b, t, heads, width)
-        k = linear(w, "key", x, groups * width, config.get("key_bias")).view(b, t, groups, width)
-        v = linear(w, "value", x, groups * width, config.get("value_bias")).view(b, t, groups, width)
+        if not reuse:
+            k = v = linear(w, "key", x, groups * width, config.get("key_bias")).view(b, t, groups, width)
+            if not config.get("keys_as_values"):
+                v = linear(w, "value", x, groups * width, config.get("value_bias")).view(b, t, groups, width)
         inner = config.get("qk_norm", {"kind": "none"})
-        q = position.rotate(qk_norm(inner, below(w, "query_norm"), q))
-        k = position.rotate(qk_norm(inner, below(w, "key_norm"), k))
+        turned = position.rotate(qk_norm(inner, below(w, "query_norm"), q))
+        content = position.shifted(turned, "content_bias")
+        if not reuse:
+            k = position.rotate(qk_norm(inner, below(w, "key_norm"), k))
         scale = config.get("scale", width**-0.5)
     else:
         latent, still, rotary, wide = (
@@ -213,26 +246,56 @@ def attention(config, w, x, position):
             )
             name = "query_up"
         q = linear(w, name, source, heads * (still + rotary)).view(b, t, heads, still + rotary)
-        q = torch.cat([q[..., :still], position.rotate(q[..., still:])], -1)
-        down = linear(w, "key_value_down", x, latent + rotary)
-        c = norm(inner, below(w, "key_value_norm"), down[..., :latent], (latent,))
-        shared = position.rotate(down[..., latent:].view(b, t, 1, rotary))
-        kv = linear(w, "key_value_up", c, heads * (still + wide)).view(b, t, heads, still + wide)
-        k = torch.cat([kv[..., :still], shared.repeat(1, 1, heads, 1)], -1)
-        v = kv[..., still:]
+        turned = position.rotate(q[..., still:])
+        content = torch.cat([q[..., :still], position.shifted(turned, "content_bias")], -1)
+        if not reuse:
+            down = linear(w, "key_value_down", x, latent + rotary)
+            c = norm(inner, below(w, "key_value_norm"), down[..., :latent], (latent,))
+            shared = position.rotate(down[..., latent:].view(b, t, 1, rotary))
+            kv = linear(w, "key_value_up", c, heads * (still + wide)).view(b, t, heads, still + wide)
+            k = torch.cat([kv[..., :still], shared.repeat(1, 1, heads, 1)], -1)
+            v = kv[..., still:]
         scale = config.get("scale", (still + rotary) ** -0.5)
-    y = attend(q, k, v, config, position.bias(0, t, t), scale)
+    key = str({**config, "reuse_keys_values": False}) + str(position.config)
+    if reuse:
+        k, v = kept[key]
+    else:
+        v = norm(config.get("value_norm", {"kind": "none"}), below(w, "value_norm"), v, (v.shape[-1],))
+        if kept is not None:
+            kept[key] = k, v
+    y = attend(content, k, v, config, position.added(turned, scale), scale)
     return linear(w, "output", y.reshape(b, t, -1), d, config.get("output_bias"))
 
 
-def block(config, w, x, position):
+def layer_inputs(config, w, tokens, x, layers):
+    """What each layer has of its own of each token: [B, T, L, P]."""
+    (b, t, d), p = x.shape, config["layer_embedding_width"]
+    stream = (linear(w, "projection", x, layers * p) * d**-0.5).view(b, t, layers, p)
+    stream = norm(config["block"]["norm"], below(w, "norm"), stream, (p,))
+    token = w("table.weight", config["vocabulary"], layers * p)[tokens].view(b, t, layers, p) * p**0.5
+    return (stream + token) * 2**-0.5
+
+
+def block(config, w, x, position, kept=None, layer_input=None):
+    """The sublayers, then what the layer reads of its own, then its factor."""
+    d, r = x.shape[-1], config.get("residual_scale", 1)
+    y = sublayers(config, w, x, position, kept)
+    if layer_input is not None:
+        own = below(w, "layer_input")
+        f = ACTIVATIONS[config["ffn"].get("activation", "gelu" if config["ffn"]["kind"] == "mlp" else "silu")]
+        z = linear(own, "output", f(linear(own, "gate", y, layer_input.shape[-1])) * layer_input, d)
+        y = y + r * norm(config["norm"], below(own, "norm"), z, (d,))
+    return y * w("output_factor", 1) if config.get("output_factor") else y
+
+
+def sublayers(config, w, x, position, kept):
     d, kind, r = x.shape[-1], config["layout"]["kind"], config.get("residual_scale", 1)
 
     def n(name, x):
         return norm(config["norm"], below(w, name), x, (d,))
 
     def a(x):
-        return attention(config["attention"], below(w, "attention"), x, position)
+        return attention(config["attention"], below(w, "attention"), x, position, kept)
 
     def f(x):
         return ffn(config["ffn"], below(w, "ffn"), x)
@@ -270,14 +333,22 @@ def model(config, w, tokens, layers=None):
     d, v, context = config["width"], config["vocabulary"], config["context"]
     table = w("embedding.weight", v, config.get("embedding_width", d))
     layers = layers or [config["block"]] * config["layers"]
-    position = [Position(one["position"], below(w, "position"), context, one["attention"]["heads"]) for one in layers]
+    position = []
+    for number, one in enumerate(layers):
+        own = one["position"]["kind"] == "transformer_xl"  # its weights are the layer's own
+        name = f"position_{number}" if own else "position"
+        position.append(Position(one["position"], below(w, name), context, one["attention"]["heads"], d))
     x = table[tokens] * factor(config.get("embedding_scale"), d)
     if x.shape[-1] != d:
         x = linear(w, "embedding_projection", x, d)
     x = Position(config["block"]["position"], below(w, "position"), context, 0).embed(x)
     x = norm(config.get("embedding_norm", {"kind": "none"}), below(w, "embedding_norm"), x, (d,))
+    kept, inputs = {}, None
+    if config.get("layer_embedding_width"):
+        inputs = layer_inputs(config, below(w, "layer_embedding"), tokens, x, len(layers))
     for number, one in enumerate(layers):
-        x = block(one, below(w, f"blocks.{number}"), x, position[number])
+        own = None if inputs is None else inputs[:, :, number]
+        x = block(one, below(w, f"blocks.{number}"), x, position[number], kept, own)
     x = norm(config.get("final_norm", config["block"]["norm"]), below(w, "final_norm"), x, (d,))
     if table.shape[1] != d:
         x = linear(w, "head_projection", x, table.shape[1])

@@ -28,6 +28,38 @@ GEMMA = with_block(
     ffn={"kind": "glu", "activation": "gelu_tanh", "hidden": 6},
 )
 
+ALONE = {"kind": "rms_norm", "gain": False}
+GEMMA4_LOCAL = {
+    "kind": "softmax", "heads": 2, "kv_heads": 1, "head_width": 4, "window": 3, "scale": 1.0,
+    "qk_norm": {"kind": "head"}, "value_norm": ALONE,
+}  # fmt: skip
+GEMMA4_GLOBAL = {**GEMMA4_LOCAL, "head_width": 8, "window": 0}
+GEMMA4 = with_block(
+    layout={"kind": "double_norm"},
+    attention=GEMMA4_LOCAL,
+    ffn={"kind": "glu", "activation": "gelu_tanh", "hidden": 6},
+    output_factor=True,
+)
+P_ROPE = {"kind": "rope", "theta": 1000.0, "still_fraction": 0.75}
+
+
+def gemma4(layers, **more):
+    model = {**GEMMA4, "layers": len(layers), "embedding_scale": {"kind": "sqrt_width"}, "final_softcap": 1.5, "tied": True, **more}
+    return {**model, "overrides": [{"layers": [number], "block": part} for number, part in enumerate(layers) if part]}
+
+
+def full(part):
+    """The whole block of a layer that a part is laid over."""
+    return {**GEMMA4["block"], **part}
+
+
+DENSE = [{}, {"attention": {**GEMMA4_GLOBAL, "keys_as_values": True}, "position": P_ROPE}]
+WIDE = {"kind": "glu", "activation": "gelu_tanh", "hidden": 12}
+OWN = [{}, {"attention": GEMMA4_GLOBAL, "position": P_ROPE}]
+SHARING = [
+    {**part, "attention": {**part.get("attention", GEMMA4_LOCAL), "reuse_keys_values": True}, "ffn": WIDE} for part in OWN
+]
+
 MODELS = {
     "llama": BASE,
     "llama, tied": {**BASE, "tied": True},
@@ -100,10 +132,31 @@ MODELS = {
         "tied": True,
     },
     "no positions on one layer": {**BASE, "overrides": [{"layers": [1], "block": {"position": {"kind": "none"}}}]},
+    "gemma 4, keys as values in global layers": gemma4(DENSE),
+    "gemma 4, layer embeddings, keys and values of earlier layers": gemma4(OWN + SHARING, layer_embedding_width=3),
+    "chinchilla": {
+        **with_block(position={"kind": "transformer_xl", "biases": False}, ffn={"kind": "mlp", "hidden": 9}),
+        "tied": True,
+    },
+    "transformer-xl": with_block(position={"kind": "transformer_xl"}, norm=LN, layout={"kind": "post_norm"}),
+    "latent keys and values of an earlier layer": {
+        **with_block(attention=LATENT),
+        "overrides": [{"layers": [1], "block": {"attention": {"reuse_keys_values": True}}}],
+    },
+    "layer embeddings beside parallel sublayers without norms": {
+        **with_block(layout={"kind": "parallel"}, norm={"kind": "none"}, residual_scale=0.5),
+        "layer_embedding_width": 5,
+    },
 }
 LAYERS = {
     "gemma 2, local and global layers": [GEMMA["block"], {**GEMMA["block"], "attention": GLOBAL}],
     "no positions on one layer": [BLOCK, {**BLOCK, "position": {"kind": "none"}}],
+    "gemma 4, keys as values in global layers": [full(part) for part in DENSE],
+    "gemma 4, layer embeddings, keys and values of earlier layers": [full(part) for part in OWN + SHARING],
+    "latent keys and values of an earlier layer": [
+        {**BLOCK, "attention": LATENT},
+        {**BLOCK, "attention": {**LATENT, "reuse_keys_values": True}},
+    ],
 }
 
 if __name__ == "__main__":
