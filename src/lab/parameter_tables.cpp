@@ -17,9 +17,9 @@ namespace {
 
 /// Sizes that tell each other apart, also where two of them are multiplied or added, and what a table calls them.
 const std::map<std::string, std::string> kSizes{
-    {"heads", "4"},       {"kv_heads", "2"},        {"head_width", "10"},     {"hidden", "77"},
-    {"query_rank", "17"}, {"key_value_rank", "13"}, {"nope_width", "8"},      {"rope_width", "6"},
-    {"value_width", "9"}, {"unused_rows", "3"},     {"embedding_width", "30"}};
+    {"heads", "4"},       {"kv_heads", "2"},        {"head_width", "10"},      {"hidden", "77"},
+    {"query_rank", "17"}, {"key_value_rank", "13"}, {"nope_width", "8"},       {"rope_width", "6"},
+    {"value_width", "9"}, {"unused_rows", "3"},     {"embedding_width", "30"}, {"layer_embedding_width", "21"}};
 
 const std::map<int64_t, std::string> kSymbols{{1, "1"},
                                               {997, "V"},
@@ -39,10 +39,12 @@ const std::map<int64_t, std::string> kSymbols{{1, "1"},
                                               {56, "H (nope_width + rope_width)"},
                                               {19, "key_value_rank + rope_width"},
                                               {68, "H (nope_width + value_width)"},
-                                              {36, "H value_width"}};
+                                              {36, "H value_width"},
+                                              {21, "P"},
+                                              {231, "layers P"}};
 
 constexpr const char* kBase =
-    "{vocabulary: 997, width: 60, layers: 1, context: 50, "
+    "{vocabulary: 997, width: 60, layers: 11, context: 50, "
     "block: {attention: {kind: softmax, heads: 4, kv_heads: 2, head_width: 10}, ffn: {kind: glu, hidden: 77}}}";
 
 /// Where the kinds of a family stand in a model, and which parameters are theirs.
@@ -54,7 +56,7 @@ struct Slot {
 const std::vector<Slot> kSlots{{"layout", "block.layout", "blocks.N."},
                                {"norm", "block.norm", "blocks.N.attention_norm."},
                                {"ffn", "block.ffn", "blocks.N.ffn."},
-                               {"position", "block.position", "position."},
+                               {"position", "block.position", "position"},
                                {"attention", "block.attention", "blocks.N.attention."}};
 
 using Shapes = std::map<std::string, std::string>;
@@ -74,7 +76,7 @@ std::string shape_text(at::IntArrayRef sizes) {
   return fmt::format("[{}]", fmt::join(words, ", "));
 }
 
-/// The parameters of a model of one layer; nothing when the config is refused.
+/// The parameters, those of layers once; nothing when the config is refused.
 std::optional<Shapes> shapes_of(const Tree& tree) {
   ModelConfig config;
   std::vector<Problem> problems;
@@ -84,7 +86,9 @@ std::optional<Shapes> shapes_of(const Tree& tree) {
   Shapes shapes;
   for (const auto& item : Model(config)->named_parameters()) {
     auto name = item.key();
-    if (name.starts_with("blocks.0.")) name.replace(7, 1, "N");
+    for (const std::string layers : {"blocks.", "position_"}) {
+      if (name.starts_with(layers)) name.replace(layers.size(), name.find('.', layers.size()) - layers.size(), "N");
+    }
     shapes[name] = shape_text(item.value().sizes());
   }
   return shapes;
@@ -178,9 +182,11 @@ std::string parameter_tables() {
       "checkpoints and of `blockzoo logits`. Matrices are [out, in], as in PyTorch.\n\n"
       "N counts layers from 0. V `vocabulary`, D `width`, E `embedding_width`, H `heads`, G `kv_heads`, K "
       "`head_width`,\n"
-      "F `hidden`; other sizes are called by their keys. A layer whose override has a position encoding of its own "
-      "with\n"
-      "parameters keeps them under `position_N`. A norm has the same parameters wherever it stands; the tables of "
+      "F `hidden`, P `layer_embedding_width`; other sizes are called by their keys. A layer whose override has a "
+      "position encoding\n"
+      "of its own with parameters keeps them under `position_N`. A layer with `reuse_keys_values` has neither keys nor "
+      "values\n"
+      "nor their norms. A norm has the same parameters wherever it stands; the tables of "
       "`norm` show\n"
       "the one before the attention.\n\n"
       "## The model around its blocks\n\n";
@@ -193,7 +199,18 @@ std::string parameter_tables() {
     }
   }
   out += table(base, settings,
-               [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position."); });
+               [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position"); });
+  std::erase_if(settings, [](const Setting& setting) { return !setting.text.starts_with("layer_embedding_width"); });
+  for (const auto& section : catalog().sections) {
+    if (section.name != "model.block") continue;
+    for (const auto& field : section.fields) {
+      for (auto& setting : settings_of(field, "block")) settings.push_back(std::move(setting));
+    }
+  }
+  out += "## What a block of any layout may have\n\n";
+  out += table(base, settings, [](const std::string& name) {
+    return name.starts_with("blocks.N.layer_input.") || name == "blocks.N.output_factor";
+  });
   for (const auto& slot : kSlots) {
     out += fmt::format("## {}\n\n", slot.family);
     const auto chosen = select(catalog(), slot.family);

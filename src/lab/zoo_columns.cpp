@@ -93,7 +93,10 @@ ZooCell attention(const BlockConfig& block) {
   const std::string name = key_heads == heads ? "MHA" : key_heads == 1 ? "MQA" : "GQA";
   const auto text =
       key_heads == heads ? fmt::format("{} {}", name, heads) : fmt::format("{} {}/{}", name, heads, key_heads);
-  return {text, {name}, static_cast<double>(heads)};
+  ZooCell cell{text, {name}, static_cast<double>(heads)};
+  if (softmax->keys_as_values) cell.text += " k = v", cell.words.push_back("k = v");
+  if (softmax->reuse_keys_values) cell.text += " reused k v", cell.words.push_back("reused k v");
+  return cell;
 }
 
 /// K; for latent attention the channels of a query.
@@ -167,8 +170,10 @@ ZooCell stabilisers(const ZooModel& model) {
       note(name, value);
     };
     if (const auto kind = kind_of(softmax->qk_norm); kind != NoQkNormConfig::kind) once("qk_norm", kind);
+    if (const auto kind = kind_of(softmax->value_norm); kind != NoNormConfig::kind) once("value_norm", "");
     if (softmax->softcap > 0) once("softcap", short_number(softmax->softcap));
     if (layer.residual_scale != 1) once("residual_scale", short_number(layer.residual_scale));
+    if (layer.output_factor) once("output_factor", "");
   }
   if (kind_of(config.embedding_norm) != NoNormConfig::kind) note("embedding_norm", "");
   if (kind_of(config.embedding_scale) != NoScale::kind) note("embedding_scale", "");
@@ -247,6 +252,8 @@ const std::vector<ZooColumn>& zoo_columns() {
        }},
       {"layers", "layers", "blocks in the stack", false, [](const ZooModel& model) { return whole(of(model).layers); }},
       {"width", "width", "model width", false, [](const ZooModel& model) { return whole(of(model).width); }},
+      {"layer_embedding", "layer embedding", "channels of the embedding that every layer has of its own", false,
+       [](const ZooModel& model) { return whole(of(model).layer_embedding_width); }},
       {"vocabulary", "vocabulary", "token ids", true,
        [](const ZooModel& model) { return whole(of(model).vocabulary); }},
       {"context", "context", "longest sequence, tokens", true,

@@ -143,8 +143,9 @@ ParameterCount count_parameters(const ModelConfig& config) {
     const auto& name = item.key();
     const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
     const bool table = name.starts_with("embedding") || name == "layer_embedding.table.weight";
+    const bool of_layer = name.starts_with("position_") && !name.ends_with(".table.weight");  // Transformer-XL's
     const auto part = has("norm") || has("output_factor")        ? "norms"
-                      : has(".attention.")                       ? "attention"
+                      : has(".attention.") || of_layer           ? "attention"
                       : has(".ffn.")                             ? "ffn"
                       : name.starts_with("position")             ? "position"
                       : table                                    ? "embedding"

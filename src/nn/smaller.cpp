@@ -37,20 +37,34 @@ Pattern pattern_of(const std::vector<BlockConfig>& layers) {
   return {0, trees.size()};
 }
 
-/// Numbers of the layers that stay: whole periods, and as many of the layers before them as the factor leaves.
-std::vector<size_t> layers_that_stay(const std::vector<BlockConfig>& layers, double factor) {
+/// Numbers of the layers that stay: whole periods, and of the layers before them all or as many as the factor leaves.
+std::vector<size_t> layers_that_stay(const std::vector<BlockConfig>& layers, double factor, bool all_before) {
   const auto [before, period] = pattern_of(layers);
   const auto repeated = layers.size() - before;
   const auto whole_periods = [&](size_t count) {
     const auto periods = std::llround(factor * static_cast<double>(count) / static_cast<double>(period));
     return std::min(count, period * static_cast<size_t>(std::max<long long>(1, periods)));
   };
-  std::vector<size_t> stay(before == 0 ? 0 : whole_periods(before));
+  std::vector<size_t> stay(all_before || before == 0 ? before : whole_periods(before));
   std::iota(stay.begin(), stay.end(), size_t{0});
   auto kept = whole_periods(repeated);
   if (stay.size() + kept == 1 && repeated > 1) kept = 2;
   for (size_t layer = 0; layer < kept; ++layer) stay.push_back(before + layer);
   return stay;
+}
+
+/// Whether every one of these layers that reuses keys and values finds some among them.
+bool sources_stay(const std::vector<BlockConfig>& layers, const std::vector<size_t>& stay) {
+  const auto found = [](const std::vector<BlockConfig>& all) {
+    const auto sources = key_value_sources(all);
+    return std::count_if(sources.begin(), sources.end(), [](const auto& source) { return source.has_value(); });
+  };
+  std::vector<BlockConfig> kept;
+  for (const auto layer : stay) kept.push_back(layers[layer]);
+  const auto reuses = [](const BlockConfig& block) {
+    return std::visit([](const auto& attention) { return attention.reuse_keys_values; }, block.attention);
+  };
+  return found(kept) == std::count_if(kept.begin(), kept.end(), reuses);
 }
 
 /// Query heads come in multiples of this, so that every layer with grouped attention keeps H / G heads in each of at
@@ -78,7 +92,9 @@ class Shrinker {
   Shrinker(const ModelConfig& model, const SmallerSizes& sizes)
       : model_(model), factor_(sizes.factor), layers_(expand_layers(model)), unit_(head_unit(layers_)) {
     context_ = std::min(model.context, sizes.context);
-    stay_ = layers_that_stay(layers_, sizes.layers / static_cast<double>(model.layers));
+    const auto layer_factor = sizes.layers / static_cast<double>(model.layers);
+    stay_ = layers_that_stay(layers_, layer_factor, false);
+    if (!sources_stay(layers_, stay_)) stay_ = layers_that_stay(layers_, layer_factor, true);
     width_ = smaller_width();
   }
 
@@ -89,6 +105,8 @@ class Shrinker {
     small.context = context_;
     small.layers = static_cast<int64_t>(stay_.size());
     if (small.embedding_width) small.embedding_width = times(*model_.embedding_width, width_factor());
+    if (small.layer_embedding_width > 0)
+      small.layer_embedding_width = times(model_.layer_embedding_width, width_factor());
     small.block = smaller_block(model_.block);
     std::vector<BlockConfig> layers;
     for (const auto layer : stay_) layers.push_back(smaller_block(layers_[layer]));

@@ -58,7 +58,7 @@ TEST_CASE("the models of the zoo have the published number of parameters", "[lab
     CHECK(parts == count.total);
     if (about.difference == 0) ++whole;
   }
-  CHECK(whole >= 58);
+  CHECK(whole >= 62);
   CHECK(zoo().size() >= 80);
 }
 
@@ -100,6 +100,16 @@ TEST_CASE("a tiny copy of every model trains", "[lab][torch][smaller]") {
     CHECK(losses.front() > std::log(256.0) - 0.5);  // nothing is known yet
     CHECK(losses.back() != losses.front());
   }
+}
+
+TEST_CASE("dense decoders have every parameter of their model", "[lab][torch][count]") {
+  const auto total = [](const char* name) { return named(name).count.total; };
+  CHECK(total("chinchilla-70b") == 70'056'681'472);
+  CHECK(total("gemma4-31b-text") == 30'697'345'340);
+  CHECK(total("gemma4-e2b-text") == 4'628'569'379);  // and 20 x keys, values and norms of keys that nothing reads:
+  CHECK(total("gemma4-e2b-text") + 16 * (2 * 1536 * 256 + 256) + 4 * (2 * 1536 * 512 + 512) == 4'647'449'891);
+  CHECK(total("gemma4-e4b-text") == 7'463'013'418);
+  CHECK(total("gemma4-e4b-text") + 15 * (2 * 2560 * 512 + 256) + 3 * (2 * 2560 * 1024 + 512) == 7'518'069'034);
 }
 
 TEST_CASE("the zoo's table is filtered by choice and by figure", "[lab][torch]") {
@@ -150,6 +160,9 @@ TEST_CASE("a model's choices are said as the literature says them", "[lab][torch
   CHECK(text("gemma3-1b", "window") == "22x 512, 4x full");
   CHECK(text("gpt-neox-20b", "position") == "rope 25 %");
   CHECK(text("phi-2", "biases") == "q k v o ffn head");
+  CHECK(text("gemma4-e2b-text", "attention") == "15x MQA 8/1, 20x MQA 8/1 reused k v");
+  CHECK(text("gemma4-31b-text", "attention") == "50x GQA 32/16, 10x GQA 32/4 k = v");
+  CHECK(text("chinchilla-70b", "position") == "transformer_xl");
   CHECK(text("gemma2-2b", "stabilisers") == "softcap 50, embedding_scale, final_softcap 30");
 }
 
@@ -160,10 +173,10 @@ TEST_CASE("one model is shown in full, as YAML that reads back", "[lab][torch]")
   CHECK_THAT(text, ContainsSubstring("arXiv:2408.00118") && ContainsSubstring("2,614,341,888 (exact)"));
   const auto read = read_run_config(parse_yaml(text, "shown"), {});
   CHECK(count_parameters(read.model).total == model.count.total);
-  const auto json = nlohmann::json::parse(zoo_json(named("chinchilla-70b")));
-  CHECK(json["parameters"] == 64687972352);
-  CHECK(json["about"]["parameters"] == 70056681472);
-  CHECK(json["about"]["difference"] == -5368709120);
+  const auto json = nlohmann::json::parse(zoo_json(named("gemma4-26b-a4b-text")));
+  CHECK(json["parameters"] == 3811375390);
+  CHECK(json["about"]["parameters"] == 25233141790);
+  CHECK(json["about"]["difference"] == -21421766400);
   CHECK(json["norm"] == "rms_norm");
 }
 

@@ -34,6 +34,24 @@ Tensor repeated(const Tensor& weight, int64_t heads, int64_t times) {
   return weight.view({heads, -1, weight.size(1)}).repeat_interleave(times, 0).reshape({-1, weight.size(1)});
 }
 
+TEST_CASE("keys as values are a value projection that equals the key projection", "[nn][torch][identity][attention]") {
+  const at::NoGradGuard no_grad;
+  const std::string rest =
+      ", heads: 4, kv_heads: 2, head_width: 4, qk_norm: {kind: head}, value_norm: {kind: rms_norm}}";
+  Layer one("{kind: softmax, keys_as_values: true" + rest, "{kind: rope}"),
+      two("{kind: softmax" + rest, "{kind: rope}");
+  two.weight("value").copy_(two.weight("key"));
+  check_equal("output", one(stream()), two(stream()));
+}
+
+TEST_CASE("a norm of values makes the output blind to the values' scale", "[nn][torch][identity][attention]") {
+  const at::NoGradGuard no_grad;
+  Layer softmax("{kind: softmax, heads: 2, value_norm: {kind: rms_norm, eps: 1e-12}}");
+  const auto before = softmax(stream());
+  softmax.weight("value").mul_(3);
+  check_near("output", softmax(stream()), before);
+}
+
 TEST_CASE("grouped attention equals multi-head attention with every key head repeated",
           "[nn][torch][identity][attention]") {
   const at::NoGradGuard no_grad;

@@ -80,15 +80,22 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
       CHECK(position->rotate(q, 3).sizes() == q.sizes());
       CHECK(position->rotate(q, 3).scalar_type() == type);
       if (const auto bias = position->bias(5, 8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 5, 8});
+      CHECK(position->content_queries(q).sizes() == q.sizes());
+      CHECK(position->content_queries(q).scalar_type() == type);
+      if (const auto scores = position->relative_scores(q, 8); scores.defined()) {
+        CHECK(scores.sizes() == at::IntArrayRef{2, 2, 5, 8});
+        CHECK(scores.scalar_type() == type);
+      }
     }
     auto leaves = parameters_of(*position);
     const auto x = leaves["x"] = leaf({2, 5, 8});
     const auto q = leaves["q"] = leaf({2, 5, 2, 4});
     check_gradients(leaves, [&] {
-      const auto bias = position->bias(5, 8);
-      const auto acted =
-          (position->embed(x, 3) * ramp("a", x.sizes())).sum() + (position->rotate(q, 3) * ramp("b", q.sizes())).sum();
-      return bias.defined() ? acted + (bias * ramp("c", bias.sizes())).sum() : acted;
+      const auto added = position->added_scores(q, 0.5, 8);
+      const auto acted = (position->embed(x, 3) * ramp("a", x.sizes())).sum() +
+                         (position->rotate(q, 3) * ramp("b", q.sizes())).sum() +
+                         (position->content_queries(q) * ramp("d", q.sizes())).sum();
+      return added.defined() ? acted + (added * ramp("c", added.sizes())).sum() : acted;
     });
   }
 }
@@ -146,7 +153,7 @@ TEST_CASE("parts name themselves and both sizes when a shape does not fit", "[nn
     const auto use = [&] {
       position->embed(at::ones({1, 13, 8}), 0);
       position->rotate(at::ones({1, 13, 2, 4}), 0);
-      position->bias(13, 13);
+      position->added_scores(at::ones({1, 13, 2, 4}), 1, 13);
     };
     CHECK_THROWS_WITH(use(), Catch::Matchers::ContainsSubstring("[" + kind_of(config) + "]") &&
                                  Catch::Matchers::ContainsSubstring("13") && Catch::Matchers::ContainsSubstring("12"));

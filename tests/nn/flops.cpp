@@ -39,6 +39,12 @@ class ProductCounter {
   at::CallbackHandle handle_ = 0;
 };
 
+/// Relative positions are projected once for a whole batch, so these are counted with one sequence in it.
+const std::vector<std::string> relative_models{
+    "{width: 24, layers: 2, block: {attention: {heads: 4, kv_heads: 2}, position: {kind: transformer_xl}}}",
+    "{width: 24, layers: 2, block: {attention: {kind: latent, heads: 3, rope_width: 4}, position: {kind: "
+    "transformer_xl, biases: false}}}"};
+
 /// The soft cap makes LibTorch write the scores out as matrix products.
 const std::string capped = "softcap: 50";
 
@@ -59,7 +65,11 @@ const std::vector<std::string> models{
     "{width: 24, layers: 4, block: {attention: {heads: 4, window: 3, qk_norm: {kind: full}, " + capped +
         "}}, overrides: [{layers: '1::2', block: {attention: {window: 0, kv_heads: 2}}}, {layers: [3], block: {ffn: "
         "{kind: mlp, hidden: 5}}}, {layers: [0], block: {attention: {kind: latent, heads: 2, " +
-        capped + "}}}]}"};
+        capped + "}}}]}",
+    "{width: 24, layers: 3, layer_embedding_width: 5, block: {attention: {heads: 4, keys_as_values: true, " + capped +
+        "}}, overrides: [{layers: [1, 2], block: {attention: {reuse_keys_values: true}, ffn: {hidden: 9}}}]}",
+    "{width: 24, layers: 2, block: {attention: {kind: latent, heads: 4, query_rank: 5, " + capped +
+        "}, output_factor: true}, overrides: [{layers: [1], block: {attention: {reuse_keys_values: true}}}]}"};
 
 ModelConfig gpt2(int64_t layers, int64_t width, int64_t heads, int64_t hidden, int64_t context = 1024) {
   ModelConfig config;
@@ -128,6 +138,21 @@ TEST_CASE("The operations are those of the matrix products that a real forward c
   }
 }
 
+TEST_CASE("The operations of relative positions are those that a real forward computes", "[nn][flops][torch]") {
+  for (const auto& yaml : relative_models) {
+    INFO(yaml);
+    auto config = from_yaml<ModelConfig>(yaml);
+    config.vocabulary = 19;
+    config.context = 8;
+    Model model(config);
+    model->init_parameters(0);
+    const at::NoGradGuard no_grad;
+    const ProductCounter counter;
+    model->forward(at::zeros({1, 8}, at::kLong));
+    CHECK(forward_flops(config, 8).total() == counter.flops());
+  }
+}
+
 TEST_CASE("All but scores and values is 2 for each number of a matrix that a token passes", "[nn][flops][torch]") {
   for (const auto& yaml : models) {
     INFO(yaml);
@@ -135,7 +160,8 @@ TEST_CASE("All but scores and values is 2 for each number of a matrix that a tok
     double numbers = 0;
     for (const auto& item : Model(config)->named_parameters()) {
       const auto& name = item.key();
-      const bool looked_up = name.starts_with("position") || (name == "embedding.weight" && !config.tied);
+      const bool looked_up = name.starts_with("position") || name == "layer_embedding.table.weight" ||
+                             (name == "embedding.weight" && !config.tied);
       if (name.ends_with(".weight") && !looked_up) numbers += static_cast<double>(item.value().numel());
     }
     const auto flops = forward_flops(config, 5);

@@ -83,7 +83,8 @@ TEST_CASE("every key of every kind changes what the model is or does, and surviv
   // max_distance acts on sequences beyond half of the buckets only; it has its own test.
   check_family<PositionConfig>("block.position", "{block: {attention: {head_width: 16}}}", {"max_distance"});
   check_family<RopeScaling>("block.position.scaling", "{block: {attention: {head_width: 16}}}");
-  check_family<AttentionConfig>("block.attention", "{}");
+  // Keys and values of an earlier layer need one; they have their own tests.
+  check_family<AttentionConfig>("block.attention", "{}", {"reuse_keys_values"});
   check_family<QkNormConfig>("block.attention.qk_norm", "{}");
   check_family<ScaleConfig>("embedding_scale", "{}");
   check_family<ScaleConfig>("logit_scale", "{}");
@@ -97,12 +98,27 @@ TEST_CASE("every key of the model and of the block changes what the model is or 
       parse_yaml("{vocabulary: 11, width: 16, layers: 2, context: 12, block: {attention: {heads: 4}}}", "base")));
   Tree whole = Tree::map();
   const Behaviour plain(read_config<ModelConfig>(base));
-  for (const std::string change :
-       {"vocabulary: 12", "width: 8", "layers: 3", "embedding_width: 4", "embedding_scale: {kind: sqrt_width}",
-        "embedding_norm: {kind: rms_norm}", "embedding_dropout: 0.5", "final_norm: {kind: none}", "tied: true",
-        "head_bias: true", "logit_scale: {kind: inverse_sqrt_width}", "final_softcap: 0.5", "block: {dropout: 0.5}",
-        "block: {residual_scale: 0.5}", "block: {layout: {kind: post_norm}}", "init: {depth_scaled_outputs: false}",
-        "init: {head: {kind: glorot}}", "overrides: [{layers: [0], block: {norm: {kind: none}}}]"}) {
+  for (const std::string change : {"vocabulary: 12",
+                                   "width: 8",
+                                   "layers: 3",
+                                   "embedding_width: 4",
+                                   "embedding_scale: {kind: sqrt_width}",
+                                   "embedding_norm: {kind: rms_norm}",
+                                   "embedding_dropout: 0.5",
+                                   "final_norm: {kind: none}",
+                                   "tied: true",
+                                   "head_bias: true",
+                                   "logit_scale: {kind: inverse_sqrt_width}",
+                                   "final_softcap: 0.5",
+                                   "block: {dropout: 0.5}",
+                                   "block: {residual_scale: 0.5}",
+                                   "block: {output_factor: true}",
+                                   "layer_embedding_width: 3",
+                                   "overrides: [{layers: [1], block: {attention: {reuse_keys_values: true}}}]",
+                                   "block: {layout: {kind: post_norm}}",
+                                   "init: {depth_scaled_outputs: false}",
+                                   "init: {head: {kind: glorot}}",
+                                   "overrides: [{layers: [0], block: {norm: {kind: none}}}]"}) {
     INFO(change);
     CHECK_FALSE(Behaviour(read_config<ModelConfig>(overlay(base, parse_yaml(change, "change")))) == plain);
   }

@@ -39,6 +39,23 @@ TEST_CASE("head counts that do not fit are refused by name", "[nn][error]") {
             .empty());
 }
 
+TEST_CASE("keys and values that no earlier layer has, and a bias that nothing uses, are refused by name",
+          "[nn][error]") {
+  const std::string heads = "width: 64\nlayers: 3\nblock: {attention: {heads: 4";
+  const std::string reuse = "block: {attention: {reuse_keys_values: true";
+  check_refused({
+      {heads + ", reuse_keys_values: true}}",
+       {"block.attention.reuse_keys_values", "finds no layer before layer 0", "equal attention and position"}},
+      {heads + "}}\noverrides: [{layers: [2], " + reuse + ", window: 8}}}]",
+       {"overrides.0.block.attention.reuse_keys_values", "finds no layer before layer 2"}},
+      {heads + "}}\noverrides: [{layers: [2], " + reuse + "}, position: {kind: none}}}]",
+       {"overrides.0.block.attention.reuse_keys_values", "finds no layer before layer 2"}},
+      {heads + ", keys_as_values: true, value_bias: true}}",
+       {"block.attention.value_bias: has no effect when keys_as_values is true"}},
+  });
+  CHECK(problems_in<ModelConfig>(heads + "}}\noverrides: [{layers: [1, 2], " + reuse + ", kv_heads: 4}}}]").empty());
+}
+
 TEST_CASE("rotary widths that are odd, zero or not whole are refused by name", "[nn][error]") {
   const std::string heads = "width: 64\nblock: {attention: {heads: 4}, position: ";  // K = 16
   check_refused({

@@ -168,6 +168,49 @@ TEST_CASE("one table of relative biases serves every layer and is counted once",
   CHECK(count_parameters(config).by_part.at("position") == 32 * 2);
 }
 
+TEST_CASE("every layer has relative positions of Transformer-XL of its own", "[nn][torch][identity][model]") {
+  const auto config = from_yaml<ModelConfig>(
+      "{vocabulary: 11, width: 8, layers: 2, context: 6, block: {position: {kind: transformer_xl}, attention: {heads: "
+      "2}}}");
+  Model model(config);
+  const auto parameters = parameters_of(*model);
+  CHECK(parameters.count("position.projection.weight") == 0);
+  for (const std::string layer : {"position_0.", "position_1."}) {
+    CHECK(parameters.at(layer + "projection.weight").sizes() == at::IntArrayRef{8, 8});
+    for (const std::string bias : {"content_bias.weight", "position_bias.weight"})
+      CHECK(parameters.at(layer + bias).sizes() == at::IntArrayRef{2, 4});
+  }
+  const auto without = from_yaml<ModelConfig>(
+      "{vocabulary: 11, width: 8, layers: 2, context: 6, block: {position: {kind: none}, attention: {heads: 2}}}");
+  const auto more =
+      count_parameters(config).by_part.at("attention") - count_parameters(without).by_part.at("attention");
+  CHECK(more == 2 * (8 * 8 + 2 * 8));
+}
+
+TEST_CASE("a layer that reuses keys and values has no matrices for them, and gets those of its source",
+          "[nn][torch][identity][model]") {
+  const auto config = from_yaml<ModelConfig>(
+      "{vocabulary: 11, width: 8, layers: 3, context: 6, block: {attention: {heads: 2, value_norm: {kind: rms_norm}}}, "
+      "overrides: [{layers: [1], block: {attention: {window: 2}}}, {layers: [2], block: {attention: "
+      "{reuse_keys_values: true}}}]}");
+  const auto sources = key_value_sources(expand_layers(config));
+  CHECK(sources == std::vector<std::optional<size_t>>{std::nullopt, std::nullopt, 0});
+  Model model(config);
+  fill_with_ramp(*model);
+  const auto parameters = parameters_of(*model);
+  for (const std::string part : {"key.weight", "value.weight", "value_norm.gain"}) {
+    CHECK(parameters.count("blocks.0.attention." + part) == 1);
+    CHECK(parameters.count("blocks.2.attention." + part) == 0);
+  }
+  // Layer 2 alone moves with the keys of layer 0 when what layer 0 itself writes is off.
+  const at::NoGradGuard no_grad;
+  const auto tokens = at::tensor({1, 2, 3, 4}).view({1, 4});
+  parameters.at("blocks.0.attention.output.weight").zero_();
+  const auto before = model->forward(tokens);
+  parameters.at("blocks.0.attention.key.weight").mul_(-1);
+  CHECK_FALSE(at::allclose(model->forward(tokens), before));
+}
+
 TEST_CASE("an override of positions acts on its layers only", "[nn][torch][identity][model]") {
   const at::NoGradGuard no_grad;
   const std::string dims =

@@ -70,6 +70,22 @@ TEST_CASE("a smaller model keeps a whole period of its layers", "[nn][torch][sma
   }
 }
 
+TEST_CASE("a smaller model keeps the layers whose keys and values are reused", "[nn][torch][smaller]") {
+  const auto e2b = tiny(load_model_config("gemma4-e2b-text"));
+  CHECK(e2b.layers == 10);
+  CHECK(e2b.layer_embedding_width == 16);
+  const auto sources = key_value_sources(expand_layers(resolved(e2b)));
+  for (size_t layer = 0; layer < 5; ++layer) CHECK_FALSE(sources[layer].has_value());
+  for (size_t layer = 5; layer < 9; ++layer) CHECK(sources[layer] == 3);
+  CHECK(sources[9] == 4);
+  // Only the second of the first five layers has what the last ones reuse, so all five stay.
+  const auto model = from_yaml<ModelConfig>(
+      "{layers: 25, overrides: [{layers: [1], block: {attention: {window: 8}}}, {layers: '5:', block: {attention: "
+      "{window: 8, reuse_keys_values: true}}}]}");
+  CHECK(smaller(model, 0.1).layers == 6);
+  CHECK_NOTHROW(resolved(smaller(model, 0.1)));
+}
+
 TEST_CASE("windows and distances go with the context", "[nn][torch][smaller]") {
   const auto mistral = tiny(load_model_config("mistral-7b-v0.1"));  // 4096 of 32768
   CHECK(mistral.context == 128);

@@ -44,7 +44,8 @@ inline std::vector<CoveredChoice> covering_factors() {
   kinds("position",
         {"kind: rope", "kind: rope, pairing: interleaved, rotary_fraction: 0.5", "kind: rope, still_fraction: 0.5",
          "kind: rope, scaling: {kind: yarn, factor: 4.0, original_context: 8}", "kind: none", "kind: learned",
-         "kind: sinusoidal", "kind: alibi", "kind: relative_bias, buckets: 8, max_distance: 10"});
+         "kind: sinusoidal", "kind: alibi", "kind: relative_bias, buckets: 8, max_distance: 10", "kind: transformer_xl",
+         "kind: transformer_xl, biases: false"});
   CoveredChoice activations;
   for (const auto& [value, name] : names(Activation{}))
     activations.values.push_back("{block: {ffn: {activation: " + std::string(name) + "}}}");
@@ -57,6 +58,11 @@ inline std::vector<CoveredChoice> covering_factors() {
                      true});
   factors.push_back(
       {{"{}", "{block: {attention: {query_bias: true, key_bias: true, value_bias: true, output_bias: true}}}"}, true});
+  factors.push_back({{"{}", "{block: {attention: {keys_as_values: true, value_bias: false}}}"}, true});
+  factors.push_back({{"{}", "{block: {attention: {value_norm: {kind: rms_norm, gain: false}}}}",
+                      "{block: {attention: {value_norm: {kind: layer_norm}}}}"}});
+  factors.push_back({{"{}", "{block: {output_factor: true}}", "{layer_embedding_width: 5}",
+                      "{layer_embedding_width: 6, block: {output_factor: true}}"}});
   factors.push_back(
       {{"{}", "{tied: true, embedding_scale: {kind: sqrt_width}, logit_scale: {kind: inverse_sqrt_width}}",
         "{embedding_width: 8, embedding_norm: {kind: layer_norm}}",
@@ -67,7 +73,8 @@ inline std::vector<CoveredChoice> covering_factors() {
                       "{block: {residual_scale: 0.5}}"}});
   factors.push_back({{"{}", "{init: {matrices: {kind: fan_in, cut_sigmas: 2.0}}}",
                       "{init: {matrices: {kind: glorot}, depth_scaled_outputs: false}}"}});
-  factors.push_back({{"{}", "{overrides: [{layers: '1::2', block: {attention: {window: 2}, residual_scale: 0.7}}]}"}});
+  factors.push_back({{"{}", "{overrides: [{layers: '1::2', block: {attention: {window: 2}, residual_scale: 0.7}}]}",
+                      "{overrides: [{layers: [1], block: {attention: {reuse_keys_values: true}}}]}"}});
   return factors;
 }
 

@@ -18,8 +18,9 @@ struct SmallerSizes {
 /// A smaller model that makes every choice of `model`: kinds, biases, norms, soft caps, factors and tying are kept, and
 /// so are
 ///   H / G; where there are several key heads, but not one for each query head, two at least stay,
-///   H K / D, F / D, the embedding's share of the width, and latent ranks / D,
-///   the pattern of layers that differ: at least one whole period, and a period's layers of those before it,
+///   H K / D, F / D, the embedding's share of the width, layer embeddings / D, and latent ranks / D,
+///   the pattern of layers that differ: at least one whole period, and a period's layers of those before it, or all of
+///   them where keys and values that are reused would be missing,
 ///   window / context, though a window sees at least 1/8 of the context, and distances of position encodings / context.
 /// Head widths are the least from the wanted one on that the position encodings can turn. Factors of scores keep their
 /// ratio to 1 / sqrt(K), and a residual scale its ratio to 1 / sqrt(layers). Nothing becomes larger than it was.
