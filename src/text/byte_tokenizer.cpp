@@ -42,6 +42,11 @@ std::string ByteTokenizer::piece(int64_t id) const {
   return std::string(byte_letter(static_cast<uint8_t>(byte_of(id))));
 }
 
+int64_t ByteTokenizer::text_bytes(int64_t id) const {
+  byte_of(id);
+  return 1;
+}
+
 uint64_t ByteTokenizer::hash() const { return hash_bytes("one id a byte"); }
 
 std::map<std::string, std::string> byte_tokenizer_files(int64_t context) {

@@ -1,11 +1,69 @@
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
+#include <system_error>
 
 #include "blockzoo/text/tokenizer.h"
+#include "text/bpe_tokenizer.h"
+#include "text/json_node.h"
+#include "text/tokenizer_parts.h"
 
 namespace blockzoo {
+namespace {
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path) {
-  throw std::runtime_error(path.string() + ": reading tokenizers is not supported yet");
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  if (!stream.is_open() || stream.bad())
+    throw std::system_error(errno, std::generic_category(), "cannot read " + file.string());
+  return bytes;
+}
+
+/// The name of the token that ends a text, which tokenizer_config.json gives as text or as a map with its content.
+std::optional<std::string> named_end(const fs::path& folder) {
+  const auto file = folder / "tokenizer_config.json";
+  if (!fs::exists(file)) return std::nullopt;
+  const auto config = nlohmann::json::parse(contents(file), nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object()) throw std::runtime_error(file.string() + ": is not JSON");
+  const auto token = config.value("eos_token", nlohmann::json());
+  if (token.is_string()) return token.get<std::string>();
+  if (token.is_object() && token.contains("content") && token["content"].is_string())
+    return token["content"].get<std::string>();
+  return std::nullopt;
+}
+
+std::optional<int64_t> end_id(const std::vector<std::string>& pieces, const fs::path& folder) {
+  const auto id_of = [&](const std::string& name) -> std::optional<int64_t> {
+    const auto found = std::find(pieces.begin(), pieces.end(), name);
+    if (found == pieces.end()) return std::nullopt;
+    return found - pieces.begin();
+  };
+  if (const auto name = named_end(folder)) return id_of(*name);
+  for (const auto* usual : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>"})
+    if (const auto id = id_of(usual)) return id;
+  return std::nullopt;
+}
+
+std::unique_ptr<Tokenizer> open_json(const fs::path& file) {
+  auto json = contents(file);
+  try {
+    auto parts = parse_tokenizer_json(json);
+    const auto end = end_id(parts.pieces, file.parent_path());
+    return std::make_unique<BpeTokenizer>(std::move(parts), end);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> open_tokenizer(const fs::path& path) {
+  if (!fs::exists(path)) throw std::runtime_error(path.string() + ": there is no such tokenizer");
+  if (!fs::is_directory(path)) return open_json(path);
+  if (fs::exists(path / "tokenizer.json")) return open_json(path / "tokenizer.json");
+  throw std::runtime_error(path.string() + ": has no tokenizer.json");
 }
 
 }  // namespace blockzoo

@@ -28,4 +28,19 @@ std::string valid_utf8(std::string_view text);
 
 std::string utf8_of(uint32_t point);
 
+/// Calls valid(part) and broken(part) for the parts of `text`, in order: as long as can be, and never empty.
+template <class Valid, class Broken>
+void each_run(std::string_view text, const Valid& valid, const Broken& broken) {
+  while (!text.empty()) {
+    auto size = valid_prefix(text);
+    if (size > 0) {
+      valid(text.substr(0, size));
+    } else {
+      while (size < text.size() && utf8_step(text.substr(size)).point < 0) size += utf8_step(text.substr(size)).bytes;
+      broken(text.substr(0, size));
+    }
+    text.remove_prefix(size);
+  }
+}
+
 }  // namespace blockzoo

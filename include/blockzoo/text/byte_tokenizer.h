@@ -16,6 +16,8 @@ class ByteTokenizer final : public Tokenizer {
   int64_t vocabulary() const override { return 256; }
   std::optional<int64_t> end_of_text() const override { return std::nullopt; }
   std::string piece(int64_t id) const override;
+  int64_t text_bytes(int64_t id) const override;
+  size_t last_cut(std::string_view text) const override { return text.size(); }
   uint64_t hash() const override;
 };
 

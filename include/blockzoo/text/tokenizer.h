@@ -35,6 +35,13 @@ class Tokenizer {
   /// How the vocabulary's file writes the token, such as "Ġthe" or "<0x0A>". Errors: as decode.
   virtual std::string piece(int64_t id) const = 0;
 
+  /// Bytes of text that the id stands for; 0 for special tokens, which stand for none. Errors: as decode.
+  virtual int64_t text_bytes(int64_t id) const = 0;
+
+  /// The last place inside `text` where it may be cut, whatever follows it: both sides encoded alone give the ids of
+  /// the whole. 0 when none is known.
+  virtual size_t last_cut(std::string_view text) const = 0;
+
   /// Of everything that decides which ids a text gets; equal on every machine.
   virtual uint64_t hash() const = 0;
 };

@@ -1,0 +1,97 @@
+#include "text/json_model.h"
+
+#include "text/byte_piece.h"
+
+namespace blockzoo {
+namespace {
+
+constexpr int64_t kHighestModelId = (1 << 24) - 1;
+
+JsonVocabulary read_vocabulary(const JsonNode& node, std::vector<std::string>& pieces) {
+  if (!node.value().is_object()) node.fail("must be a map from tokens to ids");
+  JsonVocabulary vocabulary;
+  for (const auto& [token, value] : node.value().items()) {
+    const auto id = JsonNode(value, "model.vocab['" + token + "']").number(kHighestModelId);
+    if (token.empty()) node.fail("has an empty token");
+    const auto at = static_cast<size_t>(id);
+    if (pieces.size() <= at) pieces.resize(at + 1);
+    if (!pieces[at].empty())
+      node.fail("gives id " + std::to_string(id) + " to '" + pieces[at] + "' and to '" + token + "'");
+    pieces[at] = token;
+    vocabulary.emplace(token, id);
+  }
+  return vocabulary;
+}
+
+/// A merge is "left right", or [left, right] since tokenizers 0.20.
+std::pair<std::string, std::string> read_merge(const JsonNode& node) {
+  if (node.value().is_string()) {
+    const auto text = node.text();
+    const auto space = text.find(' ');
+    if (space == text.npos || text.find(' ', space + 1) != text.npos)
+      node.fail("is '" + text + "'; must be two tokens with a space between them");
+    return {text.substr(0, space), text.substr(space + 1)};
+  }
+  if (node.size() != 2) node.fail("must be two tokens");
+  return {node.at(0).text(), node.at(1).text()};
+}
+
+uint32_t id_in(const JsonVocabulary& vocabulary, const std::string& token, const JsonNode& place) {
+  const auto found = vocabulary.find(token);
+  if (found == vocabulary.end()) place.fail("'" + token + "' is not in the vocabulary");
+  return static_cast<uint32_t>(found->second);
+}
+
+std::array<uint32_t, 256> byte_ids(const JsonNode& model, const JsonVocabulary& vocabulary) {
+  std::array<uint32_t, 256> ids{};
+  for (int byte = 0; byte < 256; ++byte)
+    ids[static_cast<size_t>(byte)] =
+        id_in(vocabulary, byte_piece(static_cast<uint8_t>(byte)), model.get("byte_fallback"));
+  return ids;
+}
+
+}  // namespace
+
+JsonVocabulary read_model(const JsonNode& model, BpeUnit unit, TokenizerParts& parts) {
+  if (model.is_null()) model.fail("is missing");
+  model.expect_keys({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+                     "byte_fallback", "ignore_merges", "vocab", "merges"});
+  if (const auto type = model.get("type").text_or("BPE"); type != "BPE")
+    model.get("type").fail("'" + type + "' is not supported; models are of type BPE");
+  const auto dropout = model.get("dropout");
+  if (!dropout.is_null() && dropout.value() != 0) dropout.fail("is not supported; it must be null");
+  for (const auto* key : {"continuing_subword_prefix", "end_of_word_suffix"})
+    if (!model.get(key).text_or("").empty()) model.get(key).fail("is not supported; it must be null");
+
+  const auto vocabulary = read_vocabulary(model.get("vocab"), parts.pieces);
+  if (vocabulary.empty()) model.get("vocab").fail("is empty");
+  auto& bpe = parts.bpe;
+  bpe.unit = unit;
+  bpe.ignore_merges = model.get("ignore_merges").flag_or(false);
+  bpe.tokens.resize(parts.pieces.size());
+  for (size_t id = 0; id < parts.pieces.size(); ++id) {
+    const auto& piece = parts.pieces[id];
+    std::string bytes;
+    if (unit == BpeUnit::kCharacter) bytes = piece;
+    if (!piece.empty() && (unit == BpeUnit::kCharacter || bytes_of_letters(piece, bytes))) bpe.tokens[id] = bytes;
+  }
+  const auto unknown = model.get("unk_token");
+  if (!unknown.is_null()) {
+    const auto id = vocabulary.find(unknown.text());
+    // A byte-level alphabet may be whole, and then nothing is unknown.
+    if (id != vocabulary.end()) bpe.unknown = static_cast<uint32_t>(id->second);
+  }
+  bpe.fuse_unknown = model.get("fuse_unk").flag_or(false);
+  if (model.get("byte_fallback").flag_or(false) && unit == BpeUnit::kCharacter) bpe.bytes = byte_ids(model, vocabulary);
+
+  const auto merges = model.get("merges");
+  for (size_t i = 0; i < merges.size(); ++i) {
+    const auto place = merges.at(i);
+    const auto [left, right] = read_merge(place);
+    bpe.merges.emplace_back(id_in(vocabulary, left, place), id_in(vocabulary, right, place));
+    bpe.merged.push_back(id_in(vocabulary, left + right, place));
+  }
+  return vocabulary;
+}
+
+}  // namespace blockzoo

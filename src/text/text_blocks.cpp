@@ -1,0 +1,50 @@
+#include "text/text_blocks.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace blockzoo {
+
+void TextBlocks::open() {
+  stream_ = std::ifstream(files_[file_], std::ios::binary);
+  if (!stream_.is_open())
+    throw std::system_error(errno, std::generic_category(), "cannot read " + files_[file_].string());
+  ++file_;
+}
+
+size_t TextBlocks::read_more(std::string& text, size_t bytes) {
+  const auto before = text.size();
+  text.resize(before + bytes);
+  stream_.read(text.data() + before, static_cast<std::streamsize>(bytes));
+  const auto count = static_cast<size_t>(stream_.gcount());
+  if (stream_.bad())
+    throw std::system_error(errno, std::generic_category(), "cannot read " + files_[file_ - 1].string());
+  text.resize(before + count);
+  bytes_read_ += static_cast<int64_t>(count);
+  return count;
+}
+
+bool TextBlocks::next(Block& block) {
+  if (!stream_.is_open()) {
+    if (file_ == files_.size()) return false;
+    open();
+  }
+  block.text = std::move(rest_);
+  rest_.clear();
+  for (auto wanted = kBlock;; wanted = block.text.size()) {
+    const auto count = read_more(block.text, wanted);
+    if (count < wanted) {
+      stream_ = {};
+      block.ends_file = true;
+      return true;
+    }
+    if (const auto cut = last_cut_(block.text); cut > 0 && cut < block.text.size()) {
+      rest_ = block.text.substr(cut);
+      block.text.resize(cut);
+      block.ends_file = false;
+      return true;
+    }
+  }
+}
+
+}  // namespace blockzoo
