@@ -51,7 +51,7 @@ Tree tree_of(const Json& json, int depth = 0) {
   return json.is_null() ? Tree{} : Tree::scalar(json.dump());
 }
 
-void config(ConfigMap& map, Stack& stack) {
+void blockzoo_config(ConfigMap& map, Stack& stack) {
   if (map.reading()) {
     const auto* given = map.find("blockzoo");
     if (given == nullptr) throw CannotHold("blockzoo", "is missing");
@@ -70,7 +70,7 @@ void config(ConfigMap& map, Stack& stack) {
       {"auto_map", "vocab_size", "hidden_size", "num_hidden_layers", "max_position_embeddings", "tie_word_embeddings"});
 }
 
-WeightNames names(const Stack& stack) {
+WeightNames blockzoo_names(const Stack& stack) {
   const BornOn meta(at::kMeta);
   WeightNames names;
   for (const auto& [name, tensor] : weights_of(*Model(model_of(stack)))) {
@@ -84,8 +84,8 @@ WeightNames names(const Stack& stack) {
 const HubClass& blockzoo_class() {
   static const HubClass description{.name = "BlockzooForCausalLM",
                                     .model_type = "blockzoo",
-                                    .config = config,
-                                    .weights = names,
+                                    .config = blockzoo_config,
+                                    .weights = blockzoo_names,
                                     .prefix = "",
                                     .head = "head.weight",
                                     .modeling_file = "modeling_blockzoo.py"};

@@ -3,17 +3,17 @@
 namespace blockzoo {
 namespace {
 
-void no_bias_norm(ConfigMap& map, NormConfig& norm) { map.implied(layer_norm(map, norm).bias, false); }
+void cohere_norm(ConfigMap& map, NormConfig& norm) { map.implied(layer_norm(map, norm).bias, false); }
 
-void whole(ConfigMap& map, Stack& stack) {
+void cohere_whole(ConfigMap& map, Stack& stack) {
   sizes(map, stack, {.tied = true});
-  no_bias_norm(map, final_norm(stack));
+  cohere_norm(map, final_norm(stack));
   factor(map, stack.model.logit_scale, stack.model.width, "logit_scale", 0.0625);
 }
 
 SoftmaxAttentionConfig& parts(ConfigMap& map, const Stack& stack, BlockConfig& block, const HeadKeys& keys) {
   map.kind<ParallelConfig>(block.layout);
-  no_bias_norm(map, block.norm);
+  cohere_norm(map, block.norm);
   auto& heads = attention(map, stack, block, keys);
   four_biases(map, heads);
   map.same("attention_dropout", heads.dropout, 0.0);
@@ -26,20 +26,20 @@ void interleaved(ConfigMap& map, const Stack& stack, BlockConfig& block, double 
 }
 
 void cohere(ConfigMap& map, Stack& stack) {
-  whole(map, stack);
+  cohere_whole(map, stack);
   const auto* softmax = std::get_if<SoftmaxAttentionConfig>(&stack.layers.front().attention);
   bool normed = softmax != nullptr && std::holds_alternative<HeadOwnQkNormConfig>(softmax->qk_norm);
   map.same("use_qk_norm", normed, false);
   each_layer(stack, [&](BlockConfig& block, size_t) {
     auto& heads = parts(map, stack, block, {});
-    if (normed) no_bias_norm(map, map.kind<HeadOwnQkNormConfig>(heads.qk_norm).norm);
+    if (normed) cohere_norm(map, map.kind<HeadOwnQkNormConfig>(heads.qk_norm).norm);
     interleaved(map, stack, block, 5e5);
   });
 }
 
 /// Layers with a window have rotary positions, the others none.
 void cohere2(ConfigMap& map, Stack& stack) {
-  whole(map, stack);
+  cohere_whole(map, stack);
   int64_t pattern = 4;
   if (map.reading()) map.same("sliding_window_pattern", pattern, pattern);
   if (pattern < 1) throw CannotHold("sliding_window_pattern", "must be above 0");

@@ -91,7 +91,7 @@ void dense(ConfigMap& map, Stack& stack, bool version2) {
                       "pretraining_tp"});
 }
 
-WeightNames names(const Stack&) {
+WeightNames deepseek_names(const Stack&) {
   const std::string theirs = "model.layers.#.", ours = "blocks.#.";
   return WeightNames{{"model.embed_tokens.weight", {"embedding.weight"}}} + pre_norm_names() +
          matrix(theirs + "self_attn.q_proj", ours + "attention.query") +
@@ -112,7 +112,7 @@ const HubClass& deepseek2_class() {
   static const HubClass description{.name = "DeepseekV2ForCausalLM",
                                     .model_type = "deepseek_v2",
                                     .config = [](ConfigMap& map, Stack& stack) { dense(map, stack, true); },
-                                    .weights = names};
+                                    .weights = deepseek_names};
   return description;
 }
 
@@ -120,7 +120,7 @@ const HubClass& deepseek3_class() {
   static const HubClass description{.name = "DeepseekV3ForCausalLM",
                                     .model_type = "deepseek_v3",
                                     .config = [](ConfigMap& map, Stack& stack) { dense(map, stack, false); },
-                                    .weights = names};
+                                    .weights = deepseek_names};
   return description;
 }
 

@@ -20,7 +20,7 @@ Shape shape_of(const BlockConfig& block) {
           .multi_query = keys == 1};
 }
 
-void config(ConfigMap& map, Stack& stack) {
+void falcon_config(ConfigMap& map, Stack& stack) {
   map.also_called("hidden_size", "n_embed");
   map.also_called("num_hidden_layers", "n_layer");
   map.also_called("num_attention_heads", "n_head");
@@ -58,7 +58,7 @@ void config(ConfigMap& map, Stack& stack) {
   map.without_effect({"num_kv_heads", "apply_residual_connection_post_layernorm"});
 }
 
-WeightNames names(const Stack& stack) {
+WeightNames falcon_names(const Stack& stack) {
   const std::string theirs = "transformer.h.#.", ours = "blocks.#.";
   const auto shape = shape_of(stack.layers.front());
   const auto norms = shape.two_norms ? norm_names(theirs + "ln_attn", ours + "attention_norm") +
@@ -78,8 +78,8 @@ WeightNames names(const Stack& stack) {
 const HubClass& falcon_class() {
   static const HubClass description{.name = "FalconForCausalLM",
                                     .model_type = "falcon",
-                                    .config = config,
-                                    .weights = names,
+                                    .config = falcon_config,
+                                    .weights = falcon_names,
                                     .prefix = "transformer.",
                                     .buffers = {".rotary_emb.inv_freq"}};
   return description;

@@ -8,7 +8,7 @@ namespace {
 /// Norm weights are stored as g - 1.
 void offset_norm(ConfigMap& map, NormConfig& norm) { map.implied(rms_norm(map, norm).unit_offset, true); }
 
-void whole(ConfigMap& map, Stack& stack) {
+void gemma_whole(ConfigMap& map, Stack& stack) {
   sizes(map, stack, {.tied = true});
   map.kind<SqrtWidthScale>(stack.model.embedding_scale);
   offset_norm(map, final_norm(stack));
@@ -31,7 +31,7 @@ void heads_and_ffn(ConfigMap& map, const Stack& stack, BlockConfig& block, std::
 }
 
 void gemma(ConfigMap& map, Stack& stack) {
-  whole(map, stack);
+  gemma_whole(map, stack);
   each_layer(stack, [&](BlockConfig& block, size_t) {
     map.kind<PreNormConfig>(block.layout);
     offset_norm(map, block.norm);
@@ -45,7 +45,7 @@ void gemma(ConfigMap& map, Stack& stack) {
 }
 
 void gemma2(ConfigMap& map, Stack& stack) {
-  whole(map, stack);
+  gemma_whole(map, stack);
   map.off_or("final_logit_softcapping", stack.model.final_softcap);
   each_layer(stack, [&](BlockConfig& block, size_t layer) {
     map.kind<DoubleNormConfig>(block.layout);
@@ -62,7 +62,7 @@ void gemma2(ConfigMap& map, Stack& stack) {
 }
 
 void gemma3(ConfigMap& map, Stack& stack) {
-  whole(map, stack);
+  gemma_whole(map, stack);
   map.off_or("final_logit_softcapping", stack.model.final_softcap);
   map.always("attn_logit_softcapping", nullptr);
   int64_t pattern = 6;

@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void gpt2_config(ConfigMap& map, Stack& stack) {
   auto& model = stack.model;
   sizes(map, stack, {.width = "n_embd", .layers = "n_layer", .context = "n_positions", .tied = true});
   layer_norm(map, final_norm(stack), "layer_norm_epsilon");
@@ -28,7 +28,7 @@ void config(ConfigMap& map, Stack& stack) {
                       "summary_proj_to_labels", "summary_first_dropout"});
 }
 
-WeightNames names() {
+WeightNames gpt2_names() {
   const std::string theirs = "transformer.h.#.", ours = "blocks.#.";
   return WeightNames{{"transformer.wte.weight", {"embedding.weight"}},
                      {"transformer.wpe.weight", {"position.table.weight"}}} +
@@ -45,8 +45,8 @@ WeightNames names() {
 const HubClass& gpt2_class() {
   static const HubClass description{.name = "GPT2LMHeadModel",
                                     .model_type = "gpt2",
-                                    .config = config,
-                                    .weights = [](const Stack&) { return names(); },
+                                    .config = gpt2_config,
+                                    .weights = [](const Stack&) { return gpt2_names(); },
                                     .prefix = "transformer.",
                                     .buffers = {".attn.bias", ".attn.masked_bias"}};
   return description;

@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void gpt_neox_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
   layer_norm(map, final_norm(stack));
   // One rate for the embedding and for what the sublayers add.
@@ -31,7 +31,7 @@ void config(ConfigMap& map, Stack& stack) {
   map.without_effect({"rope_theta", "partial_rotary_factor", "classifier_dropout", "is_decoder"});
 }
 
-WeightNames names() {
+WeightNames gpt_neox_names() {
   const std::string theirs = "gpt_neox.layers.#.", ours = "blocks.#.";
   return WeightNames{{"gpt_neox.embed_in.weight", {"embedding.weight"}}} +
          fused_attention(theirs + "attention.query_key_value", Layout::kByKeyHead, Layout::kByKeyHead) +
@@ -48,8 +48,8 @@ WeightNames names() {
 const HubClass& gpt_neox_class() {
   static const HubClass description{.name = "GPTNeoXForCausalLM",
                                     .model_type = "gpt_neox",
-                                    .config = config,
-                                    .weights = [](const Stack&) { return names(); },
+                                    .config = gpt_neox_config,
+                                    .weights = [](const Stack&) { return gpt_neox_names(); },
                                     .prefix = "gpt_neox.",
                                     .head = "embed_out.weight",
                                     .other_names = {{"lm_head.weight", "embed_out.weight"}},

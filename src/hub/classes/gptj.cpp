@@ -5,7 +5,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void gptj_config(ConfigMap& map, Stack& stack) {
   auto& model = stack.model;
   sizes(map, stack, {.width = "n_embd", .layers = "n_layer", .context = "n_positions"});
   map.implied(model.head_bias, true);
@@ -33,7 +33,7 @@ void config(ConfigMap& map, Stack& stack) {
                       "summary_proj_to_labels", "summary_first_dropout"});
 }
 
-WeightNames names(const Stack&) {
+WeightNames gptj_names(const Stack&) {
   const std::string theirs = "transformer.h.#.", ours = "blocks.#.";
   return WeightNames{{"transformer.wte.weight", {"embedding.weight"}}, {"lm_head.bias", {"head_bias"}}} +
          norm_names(theirs + "ln_1", ours + "norm") + matrix(theirs + "attn.q_proj", ours + "attention.query") +
@@ -48,8 +48,8 @@ WeightNames names(const Stack&) {
 const HubClass& gptj_class() {
   static const HubClass description{.name = "GPTJForCausalLM",
                                     .model_type = "gptj",
-                                    .config = config,
-                                    .weights = names,
+                                    .config = gptj_config,
+                                    .weights = gptj_names,
                                     .prefix = "transformer.",
                                     .buffers = {".attn.bias", ".attn.masked_bias", ".attn.embed_positions"}};
   return description;

@@ -4,7 +4,7 @@ namespace blockzoo {
 namespace {
 
 /// Llama with factors on embedding, scores, sublayers and logits; the logits are divided by theirs.
-void config(ConfigMap& map, Stack& stack) {
+void granite_config(ConfigMap& map, Stack& stack) {
   auto& model = stack.model;
   sizes(map, stack);
   rms_norm(map, final_norm(stack));
@@ -32,7 +32,7 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& granite_class() {
   static const HubClass description{
-      .name = "GraniteForCausalLM", .model_type = "granite", .config = config, .weights = [](const Stack&) {
+      .name = "GraniteForCausalLM", .model_type = "granite", .config = granite_config, .weights = [](const Stack&) {
         return llama_names(pre_norm_names());
       }};
   return description;

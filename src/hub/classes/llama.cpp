@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void llama_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
   rms_norm(map, final_norm(stack));
   each_layer(stack, [&](BlockConfig& block, size_t) {
@@ -23,7 +23,7 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& llama_class() {
   static const HubClass description{
-      .name = "LlamaForCausalLM", .model_type = "llama", .config = config, .weights = [](const Stack&) {
+      .name = "LlamaForCausalLM", .model_type = "llama", .config = llama_config, .weights = [](const Stack&) {
         return llama_names(pre_norm_names());
       }};
   return description;

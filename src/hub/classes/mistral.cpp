@@ -4,7 +4,7 @@ namespace blockzoo {
 namespace {
 
 /// Llama without biases, with one window for every layer.
-void config(ConfigMap& map, Stack& stack) {
+void mistral_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
   rms_norm(map, final_norm(stack));
   each_layer(stack, [&](BlockConfig& block, size_t) {
@@ -22,7 +22,7 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& mistral_class() {
   static const HubClass description{
-      .name = "MistralForCausalLM", .model_type = "mistral", .config = config, .weights = [](const Stack&) {
+      .name = "MistralForCausalLM", .model_type = "mistral", .config = mistral_config, .weights = [](const Stack&) {
         return llama_names(pre_norm_names());
       }};
   return description;

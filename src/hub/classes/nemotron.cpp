@@ -4,14 +4,16 @@ namespace blockzoo {
 namespace {
 
 /// Layer norm whose weight is stored as g - 1.
-void offset_norm(ConfigMap& map, NormConfig& norm) { map.implied(layer_norm(map, norm, "norm_eps").unit_offset, true); }
+void nemotron_norm(ConfigMap& map, NormConfig& norm) {
+  map.implied(layer_norm(map, norm, "norm_eps").unit_offset, true);
+}
 
-void config(ConfigMap& map, Stack& stack) {
+void nemotron_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
-  offset_norm(map, final_norm(stack));
+  nemotron_norm(map, final_norm(stack));
   each_layer(stack, [&](BlockConfig& block, size_t) {
     map.kind<PreNormConfig>(block.layout);
-    offset_norm(map, block.norm);
+    nemotron_norm(map, block.norm);
     auto& heads = attention(map, stack, block);
     four_biases(map, heads);
     map.same("attention_dropout", heads.dropout, 0.0);
@@ -24,7 +26,7 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& nemotron_class() {
   static const HubClass description{
-      .name = "NemotronForCausalLM", .model_type = "nemotron", .config = config, .weights = [](const Stack&) {
+      .name = "NemotronForCausalLM", .model_type = "nemotron", .config = nemotron_config, .weights = [](const Stack&) {
         return llama_names(pre_norm_names());
       }};
   return description;

@@ -10,7 +10,7 @@ void norm(ConfigMap& map, NormConfig& norm) {
   map.all("layer_norm_elementwise_affine", {&layer.gain, &layer.bias}, true);
 }
 
-void config(ConfigMap& map, Stack& stack) {
+void opt_config(ConfigMap& map, Stack& stack) {
   auto& model = stack.model;
   sizes(map, stack, {.tied = true});
   map.same("word_embed_proj_dim", model.embedding_width, model.width);
@@ -42,7 +42,7 @@ void config(ConfigMap& map, Stack& stack) {
   map.without_effect({"init_std", "activation_dropout", "prefix"});
 }
 
-WeightNames names(const Stack&) {
+WeightNames opt_names(const Stack&) {
   const std::string theirs = "model.decoder.layers.#.", ours = "blocks.#.";
   return WeightNames{{"model.decoder.embed_tokens.weight", {"embedding.weight"}},
                      {"model.decoder.embed_positions.weight", {"position.table.weight"}},
@@ -60,7 +60,8 @@ WeightNames names(const Stack&) {
 }  // namespace
 
 const HubClass& opt_class() {
-  static const HubClass description{.name = "OPTForCausalLM", .model_type = "opt", .config = config, .weights = names};
+  static const HubClass description{
+      .name = "OPTForCausalLM", .model_type = "opt", .config = opt_config, .weights = opt_names};
   return description;
 }
 

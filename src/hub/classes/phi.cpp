@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void phi_config(ConfigMap& map, Stack& stack) {
   auto& model = stack.model;
   sizes(map, stack);
   map.implied(model.head_bias, true);
@@ -26,7 +26,7 @@ void config(ConfigMap& map, Stack& stack) {
   });
 }
 
-WeightNames names(const Stack&) {
+WeightNames phi_names(const Stack&) {
   const std::string theirs = "model.layers.#.", ours = "blocks.#.";
   return WeightNames{{"model.embed_tokens.weight", {"embedding.weight"}}, {"lm_head.bias", {"head_bias"}}} +
          norm_names(theirs + "input_layernorm", ours + "norm") +
@@ -43,7 +43,8 @@ WeightNames names(const Stack&) {
 }  // namespace
 
 const HubClass& phi_class() {
-  static const HubClass description{.name = "PhiForCausalLM", .model_type = "phi", .config = config, .weights = names};
+  static const HubClass description{
+      .name = "PhiForCausalLM", .model_type = "phi", .config = phi_config, .weights = phi_names};
   return description;
 }
 

@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void phi3_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
   rms_norm(map, final_norm(stack), 1e-5);
   each_layer(stack, [&](BlockConfig& block, size_t) {
@@ -20,7 +20,7 @@ void config(ConfigMap& map, Stack& stack) {
   map.without_effect({"original_max_position_embeddings", "embd_pdrop"});
 }
 
-WeightNames names() {
+WeightNames phi3_names() {
   const std::string theirs = "model.layers.#.", ours = "blocks.#.";
   return WeightNames{
              {"model.embed_tokens.weight", {"embedding.weight"}},
@@ -37,8 +37,8 @@ WeightNames names() {
 
 const HubClass& phi3_class() {
   static const HubClass description{
-      .name = "Phi3ForCausalLM", .model_type = "phi3", .config = config, .weights = [](const Stack&) {
-        return names();
+      .name = "Phi3ForCausalLM", .model_type = "phi3", .config = phi3_config, .weights = [](const Stack&) {
+        return phi3_names();
       }};
   return description;
 }

@@ -21,7 +21,7 @@ void rotates(ConfigMap& map, size_t index, size_t layers, int64_t interval, bool
                        : ConfigMap::content<int64_t>(key, (*list)[index]) != 0;
 }
 
-void config(ConfigMap& map, Stack& stack) {
+void smollm3_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack, {.tied = true});
   rms_norm(map, final_norm(stack));
   const auto slides = [](const BlockConfig& block) {
@@ -57,7 +57,7 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& smollm3_class() {
   static const HubClass description{
-      .name = "SmolLM3ForCausalLM", .model_type = "smollm3", .config = config, .weights = [](const Stack&) {
+      .name = "SmolLM3ForCausalLM", .model_type = "smollm3", .config = smollm3_config, .weights = [](const Stack&) {
         return llama_names(pre_norm_names());
       }};
   return description;

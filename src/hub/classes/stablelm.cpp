@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void stablelm_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack);
   layer_norm(map, final_norm(stack));
   const auto& first = stack.layers.front();
@@ -33,7 +33,10 @@ void config(ConfigMap& map, Stack& stack) {
 
 const HubClass& stablelm_class() {
   static const HubClass description{
-      .name = "StableLmForCausalLM", .model_type = "stablelm", .config = config, .weights = [](const Stack& stack) {
+      .name = "StableLmForCausalLM",
+      .model_type = "stablelm",
+      .config = stablelm_config,
+      .weights = [](const Stack& stack) {
         const bool parallel = std::holds_alternative<ParallelConfig>(stack.layers.front().layout);
         const std::string theirs = "model.layers.#.self_attn.", ours = "blocks.#.attention.";
         return llama_names(parallel ? norm_names("model.layers.#.input_layernorm", "blocks.#.norm")

@@ -3,7 +3,7 @@
 namespace blockzoo {
 namespace {
 
-void config(ConfigMap& map, Stack& stack) {
+void starcoder2_config(ConfigMap& map, Stack& stack) {
   sizes(map, stack, {.tied = true});
   layer_norm(map, final_norm(stack), "norm_epsilon");
   map.same("embedding_dropout", stack.model.embedding_dropout, 0.0);
@@ -21,7 +21,7 @@ void config(ConfigMap& map, Stack& stack) {
   map.without_effect({"mlp_type", "norm_type"});
 }
 
-WeightNames names(const Stack&) {
+WeightNames starcoder2_names(const Stack&) {
   const std::string theirs = "model.layers.#.", ours = "blocks.#.";
   return WeightNames{{"model.embed_tokens.weight", {"embedding.weight"}}} + pre_norm_names() +
          matrix(theirs + "self_attn.q_proj", ours + "attention.query") +
@@ -34,8 +34,10 @@ WeightNames names(const Stack&) {
 }  // namespace
 
 const HubClass& starcoder2_class() {
-  static const HubClass description{
-      .name = "Starcoder2ForCausalLM", .model_type = "starcoder2", .config = config, .weights = names};
+  static const HubClass description{.name = "Starcoder2ForCausalLM",
+                                    .model_type = "starcoder2",
+                                    .config = starcoder2_config,
+                                    .weights = starcoder2_names};
   return description;
 }
 
