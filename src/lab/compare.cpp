@@ -89,7 +89,7 @@ std::string config_differences(const Run& a, const Run& b) {
   return text;
 }
 
-std::string same_or_not(bool same, const std::string& what) {
+std::string same_line(bool same, const std::string& what) {
   return fmt::format("  {} {}\n", same ? "same" : "NOT the same", what);
 }
 
@@ -124,9 +124,9 @@ std::string compare_runs(const std::filesystem::path& first, const std::filesyst
   if (a.record.validation && b.record.validation)
     text += fmt::format("  B - A  {:+.4f} nats per token; two runs cannot tell a difference from noise\n",
                         b.record.validation->loss - a.record.validation->loss);
-  text += "\n" + same_or_not(a.record.data_hash == b.record.data_hash, "data (by hash)") +
-          same_or_not(a.record.validation_hash == b.record.validation_hash, "validation windows (by hash)") +
-          same_or_not(a.record.batches_hash == b.record.batches_hash, "batches in the same order (by hash)");
+  text += "\n" + same_line(a.record.data_hash == b.record.data_hash, "data (by hash)") +
+          same_line(a.record.validation_hash == b.record.validation_hash, "validation windows (by hash)") +
+          same_line(a.record.batches_hash == b.record.batches_hash, "batches in the same order (by hash)");
   return text + config_differences(a, b);
 }
 

@@ -62,7 +62,7 @@ const std::vector<Slot> kSlots{{"layout", "block.layout", "blocks.N."},
 using Shapes = std::map<std::string, std::string>;
 
 /// A setting of one key, and the tree that lays it over a model.
-struct Setting {
+struct KeySetting {
   std::string text;
   Tree patch;
 };
@@ -95,8 +95,8 @@ std::optional<Shapes> shapes_of(const Tree& tree) {
 }
 
 /// Settings of a key that may add, drop or reshape parameters.
-std::vector<Setting> settings_of(const CatalogField& field, const std::string& path) {
-  std::vector<Setting> settings;
+std::vector<KeySetting> settings_of(const CatalogField& field, const std::string& path) {
+  std::vector<KeySetting> settings;
   const auto add = [&](const std::string& value) {
     settings.push_back({field.key + ": " + value,
                         nested(path.empty() ? field.key : path + "." + field.key, parse_yaml(value, "a setting"))});
@@ -120,7 +120,7 @@ std::string condition(const std::string& setting) {
 }
 
 /// One table: the parameters of `base`, and those that each setting adds, drops or reshapes.
-std::string table(const Tree& base, const std::vector<Setting>& settings,
+std::string table(const Tree& base, const std::vector<KeySetting>& settings,
                   const std::function<bool(const std::string&)>& is_ours) {
   struct Row {
     std::string shape;
@@ -191,7 +191,7 @@ std::string parameter_tables() {
       "the one before the attention.\n\n"
       "## The model around its blocks\n\n";
   const auto base = parse_yaml(kBase, "the model of the tables");
-  std::vector<Setting> settings;
+  std::vector<KeySetting> settings;
   for (const auto& section : catalog().sections) {
     if (section.name != "model") continue;
     for (const auto& field : section.fields) {
@@ -200,7 +200,7 @@ std::string parameter_tables() {
   }
   out += table(base, settings,
                [](const std::string& name) { return !name.starts_with("blocks.") && !name.starts_with("position"); });
-  std::erase_if(settings, [](const Setting& setting) { return !setting.text.starts_with("layer_embedding_width"); });
+  std::erase_if(settings, [](const KeySetting& setting) { return !setting.text.starts_with("layer_embedding_width"); });
   for (const auto& section : catalog().sections) {
     if (section.name != "model.block") continue;
     for (const auto& field : section.fields) {

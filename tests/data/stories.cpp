@@ -5,17 +5,12 @@
 #include <set>
 
 #include "blockzoo/core/hash.h"
+#include "support/bytes_of.h"
 #include "support/catch.h"
 
 namespace blockzoo {
 
 namespace {
-
-std::string bytes_of(const TokenSource& source) {
-  std::vector<int64_t> tokens(static_cast<size_t>(source.size()));
-  source.read(0, tokens);
-  return std::string(tokens.begin(), tokens.end());
-}
 
 std::vector<int64_t> found(const std::string& text, const std::string& word) {
   std::vector<int64_t> places;

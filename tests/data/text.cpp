@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "blockzoo/data/windows.h"
+#include "support/bytes_of.h"
 #include "support/catch.h"
 #include "support/temporary_folder.h"
 
@@ -13,12 +14,6 @@ namespace blockzoo {
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-std::string bytes_of(const TokenSource& source) {
-  std::vector<int64_t> tokens(static_cast<size_t>(source.size()));
-  source.read(0, tokens);
-  return std::string(tokens.begin(), tokens.end());
-}
 
 std::string counting(size_t size) {
   std::string text;

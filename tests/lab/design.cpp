@@ -1,27 +1,12 @@
 #include "blockzoo/lab/study.h"
 #include "blockzoo/nn/model.h"
 #include "support/catch.h"
-#include "support/temporary_folder.h"
+#include "support/study_text.h"
 
 namespace blockzoo {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-Study load(const std::string& text) {
-  const TemporaryFolder folder;
-  return load_study(folder.write("s.yaml", text));
-}
-
-/// The message of the ConfigError that loading throws.
-std::string refusal(const std::string& text) {
-  try {
-    load(text);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 std::vector<std::string> arms(const Study& study) {
   std::vector<std::string> names;
@@ -52,7 +37,7 @@ const std::string kParts = R"(
 }  // namespace
 
 TEST_CASE("Additions are the base with each part alone, held against the base", "[lab][design][torch]") {
-  const auto study = load("base: {}\nadditions:" + kParts);
+  const auto study = study_of("base: {}\nadditions:" + kParts);
   CHECK(arms(study) == Names{"base", "layer_norm", "mlp", "learned"});
   CHECK(changed(study, "base").empty());
   CHECK(changed(study, "mlp") == Names{"model.block.ffn"});
@@ -61,7 +46,7 @@ TEST_CASE("Additions are the base with each part alone, held against the base", 
 
 TEST_CASE("Leaving one out holds the recipe without each part against the whole recipe", "[lab][design][torch]") {
   const auto study =
-      load("base: {}\nleave_one_out:" + kParts + "hypothesis: {arm: recipe, better_than: without_mlp}\n");
+      study_of("base: {}\nleave_one_out:" + kParts + "hypothesis: {arm: recipe, better_than: without_mlp}\n");
   CHECK(arms(study) == Names{"recipe", "without_layer_norm", "without_mlp", "without_learned"});
   CHECK(std::holds_alternative<LayerNormConfig>(study.base.model.block.norm));
   CHECK(std::holds_alternative<MlpConfig>(study.base.model.block.ffn));
@@ -74,14 +59,15 @@ TEST_CASE("Leaving one out holds the recipe without each part against the whole 
 }
 
 TEST_CASE("What is left out is matched to the recipe and not to the plain base", "[lab][design][matching][torch]") {
-  const auto study = load("base: {model: {width: 32, layers: 1}}\nmatch: {by: parameters}\nleave_one_out:" + kParts);
+  const auto study =
+      study_of("base: {model: {width: 32, layers: 1}}\nmatch: {by: parameters}\nleave_one_out:" + kParts);
   const auto recipe = static_cast<double>(count_parameters(study.base.model).total);
   for (const auto& run : study.runs)
     CHECK(static_cast<double>(count_parameters(run.config.model).total) == Approx(recipe).epsilon(0.02));
 }
 
 TEST_CASE("A factorial study has every combination of levels, first levels first", "[lab][design][torch]") {
-  const auto study = load(R"(
+  const auto study = study_of(R"(
 base: {}
 factorial:
   layout: {pre: {}, post: {model: {block: {layout: {kind: post_norm}}}}, double: {model: {block: {layout: {kind: double_norm}}}}}
@@ -101,7 +87,7 @@ TEST_CASE("The order of parts does not matter, also where one sets a kind and an
   const std::string kind = "  mlp: {model: {block: {ffn: {kind: mlp}}}}\n";
   const std::string key = "  relu: {model: {block: {ffn: {activation: relu}}}}\n";
   for (const auto& parts : {kind + key, key + kind}) {
-    const auto study = load("base: {}\nleave_one_out:\n" + parts);
+    const auto study = study_of("base: {}\nleave_one_out:\n" + parts);
     const auto* mlp = std::get_if<MlpConfig>(&study.base.model.block.ffn);
     REQUIRE(mlp != nullptr);
     CHECK(mlp->activation == Activation::kRelu);
@@ -109,24 +95,27 @@ TEST_CASE("The order of parts does not matter, also where one sets a kind and an
 }
 
 TEST_CASE("Mistakes in a design name the line, the part and what is allowed", "[lab][design][error][torch]") {
-  CHECK_THAT(refusal("base: {}\narms: {a: {}}\nadditions: {b: {}}\n"),
+  CHECK_THAT(study_refusal("base: {}\narms: {a: {}}\nadditions: {b: {}}\n"),
              ContainsSubstring("one of arms, additions, leave_one_out and factorial must say what is compared"));
-  CHECK_THAT(refusal("base: {}\n"), ContainsSubstring("one of arms, additions, leave_one_out and factorial"));
-  CHECK_THAT(refusal("base: {}\nleave_one_out: []\n"), ContainsSubstring("s.yaml:2: leave_one_out: must be a map"));
-  CHECK_THAT(refusal("base: {}\nleave_one_out:\n  a: {model: {width: 64}}\n  b: {model: {width: 32}}\n"),
+  CHECK_THAT(study_refusal("base: {}\n"), ContainsSubstring("one of arms, additions, leave_one_out and factorial"));
+  CHECK_THAT(study_refusal("base: {}\nleave_one_out: []\n"),
+             ContainsSubstring("s.yaml:2: leave_one_out: must be a map"));
+  CHECK_THAT(study_refusal("base: {}\nleave_one_out:\n  a: {model: {width: 64}}\n  b: {model: {width: 32}}\n"),
              ContainsSubstring("s.yaml:4: leave_one_out.b: sets model.width, which leave_one_out.a sets to another"));
-  CHECK_THAT(refusal("base: {}\nfactorial: {one: {a: {}, b: {model: {width: 64}}}}\n"),
+  CHECK_THAT(study_refusal("base: {}\nfactorial: {one: {a: {}, b: {model: {width: 64}}}}\n"),
              ContainsSubstring("factorial: needs two factors at least; one factor is `arms`"));
-  CHECK_THAT(refusal("base: {}\nfactorial: {one: {a: {}}, two: {a: {}, b: {model: {width: 64}}}}\n"),
+  CHECK_THAT(study_refusal("base: {}\nfactorial: {one: {a: {}}, two: {a: {}, b: {model: {width: 64}}}}\n"),
              ContainsSubstring("factorial.one: must name two levels at least"));
-  CHECK_THAT(refusal("base: {}\nadditions: {'a b': {}}\n"), ContainsSubstring("additions.a b: a name must be made of"));
-  CHECK_THAT(refusal("base: {}\nadditions: {a: {}}\n"), ContainsSubstring("additions.a: is the same as arm base"));
-  CHECK_THAT(refusal("base: {}\nadditions: {base: {model: {width: 64}}}\n"),
+  CHECK_THAT(study_refusal("base: {}\nadditions: {'a b': {}}\n"),
+             ContainsSubstring("additions.a b: a name must be made of"));
+  CHECK_THAT(study_refusal("base: {}\nadditions: {a: {}}\n"),
+             ContainsSubstring("additions.a: is the same as arm base"));
+  CHECK_THAT(study_refusal("base: {}\nadditions: {base: {model: {width: 64}}}\n"),
              ContainsSubstring("additions.base: is not the base"));
 }
 
 TEST_CASE("One mistake in a level is told once, and not by each arm that has it", "[lab][design][error][torch]") {
-  const auto text = refusal(R"(base: {}
+  const auto text = study_refusal(R"(base: {}
 factorial:
   layout: {pre: {}, post: {model: {block: {layout: {kind: post_nrm}}}}}
   width: {small: {}, large: {model: {width: 256}}}

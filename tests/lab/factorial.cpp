@@ -12,12 +12,12 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 
 /// A study with the loss of every combination and seed as `loss` says; NaN is a run that diverged.
-struct Made {
+struct MadeFactorial {
   Study study;
   std::vector<RunOutcome> outcomes;
 
-  Made(const std::vector<Factor>& factors, int64_t seeds,
-       const std::function<double(const std::vector<size_t>&, int64_t)>& loss) {
+  MadeFactorial(const std::vector<Factor>& factors, int64_t seeds,
+                const std::function<double(const std::vector<size_t>&, int64_t)>& loss) {
     study = {.name = "made", .question = "Which?", .base = tiny_run(), .runs = {}, .factors = factors};
     std::vector<size_t> levels(factors.size(), 0);
     do {
@@ -71,7 +71,7 @@ std::string of(const FactorialEffect& effect) {
 
 TEST_CASE("Main effects are means over the other factor, and the interaction is the difference of differences",
           "[lab][factorial][torch]") {
-  const Made made(kTwoByTwo, 3, [](const auto& levels, int64_t seed) {
+  const MadeFactorial made(kTwoByTwo, 3, [](const auto& levels, int64_t seed) {
     return 1.0 + 0.5 * static_cast<double>(levels[0]) - 0.1 * static_cast<double>(levels[1]) -
            0.4 * static_cast<double>(levels[0] * levels[1]) + noise(levels, seed);
   });
@@ -97,7 +97,7 @@ TEST_CASE("Main effects are means over the other factor, and the interaction is 
 }
 
 TEST_CASE("Where effects only add up no interaction is shown", "[lab][factorial][torch]") {
-  const Made made(kTwoByTwo, 4, [](const auto& levels, int64_t seed) {
+  const MadeFactorial made(kTwoByTwo, 4, [](const auto& levels, int64_t seed) {
     const double wobble = (seed % 2 == 0 ? 0.01 : -0.01) * (levels[0] == levels[1] ? 1 : -1);
     return 1.0 + 0.5 * static_cast<double>(levels[0]) - 0.3 * static_cast<double>(levels[1]) + wobble;
   });
@@ -110,7 +110,7 @@ TEST_CASE("Where effects only add up no interaction is shown", "[lab][factorial]
 TEST_CASE("Three factors, one of three levels: every order of interaction, averaged over the rest",
           "[lab][factorial][torch]") {
   const std::vector<Factor> factors = {{"a", {"0", "1"}}, {"b", {"0", "1", "2"}}, {"c", {"0", "1"}}};
-  const Made made(factors, 2, [](const std::vector<size_t>& l, int64_t seed) {
+  const MadeFactorial made(factors, 2, [](const std::vector<size_t>& l, int64_t seed) {
     const double a = static_cast<double>(l[0]), c = static_cast<double>(l[2]);
     const double b = l[1] == 2 ? 1 : 0;
     return 2 + a + 10 * b + 100 * c + 1000 * a * b + 10000 * a * b * c + 0.001 * static_cast<double>(seed);
@@ -138,7 +138,7 @@ TEST_CASE("Three factors, one of three levels: every order of interaction, avera
 
 TEST_CASE("An effect that needs a diverged arm says which, and the others stand", "[lab][factorial][torch]") {
   const std::vector<Factor> factors = {{"a", {"0", "1", "2"}}, {"b", {"0", "1"}}};
-  const Made made(factors, 2, [](const std::vector<size_t>& l, int64_t seed) {
+  const MadeFactorial made(factors, 2, [](const std::vector<size_t>& l, int64_t seed) {
     return l[0] == 2 && l[1] == 1 ? std::nan("")
                                   : 1 + 0.1 * static_cast<double>(l[0]) + 0.01 * static_cast<double>(seed);
   });
@@ -150,7 +150,7 @@ TEST_CASE("An effect that needs a diverged arm says which, and the others stand"
 }
 
 TEST_CASE("A study that is not factorial has no effects of factors", "[lab][factorial][torch]") {
-  Made made(kTwoByTwo, 2, [](const auto&, int64_t) { return 1.0; });
+  MadeFactorial made(kTwoByTwo, 2, [](const auto&, int64_t) { return 1.0; });
   made.study.factors.clear();
   CHECK(made.judgement().factorial.empty());
 }

@@ -5,28 +5,13 @@
 #include "blockzoo/nn/model.h"
 #include "blockzoo/train/record.h"
 #include "support/catch.h"
-#include "support/temporary_folder.h"
+#include "support/study_text.h"
 #include "support/tiny_run.h"
 
 namespace blockzoo {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-Study load(const std::string& text, const std::vector<std::string>& sets = {}) {
-  const TemporaryFolder folder;
-  return load_study(folder.write("s.yaml", text), sets);
-}
-
-/// The message of the ConfigError that loading throws.
-std::string refusal(const std::string& text, const std::vector<std::string>& sets = {}) {
-  try {
-    load(text, sets);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 int64_t parameters(const PlannedRun& run) { return count_parameters(run.config.model).total; }
 
@@ -54,7 +39,7 @@ arms:
 
 TEST_CASE("Grouped, multi-query and latent attention are matched to multi-head attention by the hidden width",
           "[lab][matching][torch]") {
-  const auto study = load(attentions + "match: {by: parameters}\n");
+  const auto study = study_of(attentions + "match: {by: parameters}\n");
   REQUIRE(study.runs.size() == 4);
   const auto base = count_parameters(study.base.model).total;
   CHECK_FALSE(study.runs[0].match);
@@ -79,7 +64,7 @@ TEST_CASE("Grouped, multi-query and latent attention are matched to multi-head a
 
 TEST_CASE("A gated and a plain feed-forward sublayer are matched, whatever the base's hidden width came from",
           "[lab][matching][torch]") {
-  const auto study = load(R"(base: {model: {width: 64, layers: 2, block: {ffn: {multiple_of: 32, rounding: down}}}}
+  const auto study = study_of(R"(base: {model: {width: 64, layers: 2, block: {ffn: {multiple_of: 32, rounding: down}}}}
 arms: {glu: {}, mlp: {model: {block: {ffn: {kind: mlp}}}}, narrow: {model: {block: {attention: {kv_heads: 1}}}}}
 match: {by: parameters_without_embeddings, using: ffn.hidden, tolerance: 0.005}
 )");
@@ -96,10 +81,10 @@ TEST_CASE("Matching by flops counts the whole training, and may search its steps
   const auto flops = [](const PlannedRun& run) {
     return training_flops(run.config.model, run.config.train.steps * run.config.train.batch);
   };
-  const auto by_width = load(attentions + "match: {by: flops}\n");
+  const auto by_width = study_of(attentions + "match: {by: flops}\n");
   const auto target = flops(by_width.runs[0]);
   for (const auto& run : by_width.runs) CHECK(flops(run) == Approx(target).epsilon(0.02));
-  const auto by_steps = load(R"(base: {train: {steps: 1000}}
+  const auto by_steps = study_of(R"(base: {train: {steps: 1000}}
 arms: {a: {}, wide: {model: {width: 192}}}
 match: {by: flops, using: train.steps, tolerance: 0.005}
 )");
@@ -112,7 +97,7 @@ match: {by: flops, using: train.steps, tolerance: 0.005}
 }
 
 TEST_CASE("Matching by tokens sets the steps", "[lab][matching][torch]") {
-  const auto study = load(R"(base: {train: {steps: 30, batch: 8}}
+  const auto study = study_of(R"(base: {train: {steps: 30, batch: 8}}
 arms: {a: {}, b: {train: {batch: 16}}, norm: {model: {block: {norm: {kind: layer_norm}}}}}
 match: {by: tokens}
 )");
@@ -123,7 +108,7 @@ match: {by: tokens}
 }
 
 TEST_CASE("Each point of a sweep is matched to the base at that point", "[lab][matching][torch]") {
-  const auto study = load(R"(base: {}
+  const auto study = study_of(R"(base: {}
 arms: {a: {}, b: {model: {block: {ffn: {kind: mlp}}}}}
 sweep: {model.layers: [1, 2], train.optimizer.lr: [1e-3, 2e-3]}
 match: {by: parameters}
@@ -138,7 +123,7 @@ match: {by: parameters}
 }
 
 TEST_CASE("Values that do not fit are passed over", "[lab][matching][torch]") {
-  const auto study = load(R"(base: {model: {width: 96, block: {attention: {heads: 12}}}}
+  const auto study = study_of(R"(base: {model: {width: 96, block: {attention: {heads: 12}}}}
 arms: {a: {}, b: {model: {block: {ffn: {kind: mlp, ratio: 2}}}}}
 match: {by: parameters, using: model.width, tolerance: 0.2}
 )");
@@ -179,7 +164,7 @@ TEST_CASE("The search finds the nearest of every monotone row, at both ends and 
 
 TEST_CASE("An arm that cannot be matched is refused in one sentence with its best value",
           "[lab][matching][error][torch]") {
-  const auto text = refusal(R"(base: {model: {width: 64, layers: 2}}
+  const auto text = study_refusal(R"(base: {model: {width: 64, layers: 2}}
 arms:
   a: {}
   deep: {model: {layers: 8}}
@@ -190,35 +175,38 @@ match: {by: parameters}
                        ContainsSubstring(" %, and the tolerance is 2 %"));
   CHECK(std::count(text.begin(), text.end(), '\n') == 0);
   CHECK_THAT(
-      refusal("base: {}\narms:\n  deep: {model: {layers: 8}}\nmatch: {by: flops, using: attention.window}\n"),
+      study_refusal("base: {}\narms:\n  deep: {model: {layers: 8}}\nmatch: {by: flops, using: attention.window}\n"),
       ContainsSubstring("s.yaml:3: arms.deep") && ContainsSubstring("at every value of model.block.attention.window"));
   CHECK_THAT(
-      refusal("base: {}\narms:\n  b: {model: {block: {layout: {kind: double_norm}}}}\nmatch: {by: parameters, using: "
-              "attention.window}\n"),  // within the tolerance, but not by the key
+      study_refusal(
+          "base: {}\narms:\n  b: {model: {block: {layout: {kind: double_norm}}}}\nmatch: {by: parameters, using: "
+          "attention.window}\n"),  // within the tolerance, but not by the key
       ContainsSubstring("s.yaml:3: arms.b: cannot be matched by parameters") &&
           ContainsSubstring("at every value of model.block.attention.window"));
 }
 
 TEST_CASE("Mistakes in match name the line and what is allowed", "[lab][matching][error][torch]") {
   const std::string start = "base: {}\narms: {a: {}, b: {model: {layers: 3}}}\nmatch:\n";
-  CHECK_THAT(refusal(start + "  by: wall_clock\n  using: ffn.hidden\n"),
+  CHECK_THAT(study_refusal(start + "  by: wall_clock\n  using: ffn.hidden\n"),
              ContainsSubstring("s.yaml:5: match.using: must be train.steps when runs are matched by wall clock"));
-  CHECK_THAT(refusal(start + "  by: size\n"), ContainsSubstring("s.yaml:4: match.by: is 'size'; one of: none"));
-  CHECK_THAT(refusal(start + "  using: ffn.hidden\n"), ContainsSubstring("s.yaml:4: match.using: has no effect"));
-  CHECK_THAT(refusal(start + "  tolerance: 0.1\n"), ContainsSubstring("s.yaml:4: match.tolerance: has no effect"));
-  CHECK_THAT(refusal(start + "  by: flops\n  tolerance: 2\n"), ContainsSubstring("s.yaml:5: match.tolerance: is 2"));
-  CHECK_THAT(refusal(start + "  by: flops\n  using: ffn.hiden\n"),
+  CHECK_THAT(study_refusal(start + "  by: size\n"), ContainsSubstring("s.yaml:4: match.by: is 'size'; one of: none"));
+  CHECK_THAT(study_refusal(start + "  using: ffn.hidden\n"), ContainsSubstring("s.yaml:4: match.using: has no effect"));
+  CHECK_THAT(study_refusal(start + "  tolerance: 0.1\n"),
+             ContainsSubstring("s.yaml:4: match.tolerance: has no effect"));
+  CHECK_THAT(study_refusal(start + "  by: flops\n  tolerance: 2\n"),
+             ContainsSubstring("s.yaml:5: match.tolerance: is 2"));
+  CHECK_THAT(study_refusal(start + "  by: flops\n  using: ffn.hiden\n"),
              ContainsSubstring("s.yaml:5: match.using: no such key, 'model.block.ffn.hiden'") &&
                  ContainsSubstring("did you mean 'model.block.ffn.hidden'?"));
-  CHECK_THAT(refusal(start + "  by: flops\n  using: train.clip\n"),
+  CHECK_THAT(study_refusal(start + "  by: flops\n  using: train.clip\n"),
              ContainsSubstring("s.yaml:5: match.using: train.clip is not a whole number"));
-  CHECK_THAT(refusal(start + "  by: flops\n  using: attention.key_value_rank\n"),
+  CHECK_THAT(study_refusal(start + "  by: flops\n  using: attention.key_value_rank\n"),
              ContainsSubstring("s.yaml:5: arms.b: match.using: model.block.attention.key_value_rank: does not apply to "
                                "kind softmax; it is a key of: latent"));
 }
 
 TEST_CASE("What match sets must not be set by an arm or the sweep", "[lab][matching][error][torch]") {
-  const auto text = refusal(R"(base: {}
+  const auto text = study_refusal(R"(base: {}
 arms:
   a: {}
   b: {model: {block: {ffn: {kind: mlp, hidden: 7}}}}
@@ -235,7 +223,7 @@ match: {by: parameters}
 
 TEST_CASE("A budget of tokens sets the steps of every arm and point", "[lab][matching][budget][torch]") {
   const auto study =
-      load(R"(base: {base: models/tiny.yaml, model: {context: 64}, train: {batch: 8, schedule: {warmup: 900}}}
+      study_of(R"(base: {base: models/tiny.yaml, model: {context: 64}, train: {batch: 8, schedule: {warmup: 900}}}
 arms: {a: {}, big: {train: {batch: 16}}}
 sweep: {model.context: [32, 64]}
 budget: {tokens: 1e6}
@@ -250,7 +238,7 @@ budget: {tokens: 1e6}
 }
 
 TEST_CASE("A budget and a match by flops go together", "[lab][matching][budget][torch]") {
-  const auto study = load(attentions + "match: {by: flops}\nbudget: {tokens: 2e5}\n");
+  const auto study = study_of(attentions + "match: {by: flops}\nbudget: {tokens: 2e5}\n");
   for (const auto& run : study.runs) {
     CHECK(run.config.train.steps == 200'000 / (16 * 128));
     CHECK(measure(run.config, MatchBy::kFlops) == Approx(measure(study.base, MatchBy::kFlops)).epsilon(0.02));
@@ -260,23 +248,24 @@ TEST_CASE("A budget and a match by flops go together", "[lab][matching][budget][
 TEST_CASE("A budget that gives no step, and steps that a budget replaces, are refused",
           "[lab][matching][budget][error][torch]") {
   const std::string arms = "arms: {a: {}, b: {model: {layers: 3}}}\n";
-  CHECK_THAT(refusal("base: {}\n" + arms + "budget: {tokens: 2047}\n"),
+  CHECK_THAT(study_refusal("base: {}\n" + arms + "budget: {tokens: 2047}\n"),
              ContainsSubstring("s.yaml:3: base: budget.tokens: is 2047, which gives no step: one step takes 2048"));
-  CHECK_THAT(refusal("base: {}\narms:\n  a: {}\n  b: {train: {batch: 64}}\nbudget: {tokens: 5000}\n"),
+  CHECK_THAT(study_refusal("base: {}\narms:\n  a: {}\n  b: {train: {batch: 64}}\nbudget: {tokens: 5000}\n"),
              ContainsSubstring("s.yaml:5: arms.b: budget.tokens: is 5000, which gives no step"));
-  CHECK_THAT(refusal("base: {}\narms:\n  a: {}\n  b: {train: {steps: 7}}\nbudget: {tokens: 5000}\n"),
+  CHECK_THAT(study_refusal("base: {}\narms:\n  a: {}\n  b: {train: {steps: 7}}\nbudget: {tokens: 5000}\n"),
              ContainsSubstring("s.yaml:4: arms.b: train.steps: has no effect; budget sets it"));
-  CHECK_THAT(refusal("base: {}\n" + arms + "sweep:\n  train.steps: [5, 6]\nbudget: {tokens: 5000}\n"),
+  CHECK_THAT(study_refusal("base: {}\n" + arms + "sweep:\n  train.steps: [5, 6]\nbudget: {tokens: 5000}\n"),
              ContainsSubstring("s.yaml:4: sweep.train.steps: has no effect; budget sets it"));
-  CHECK_THAT(refusal("base: {train: {steps: 9}}\n" + arms + "budget: {tokens: 5000}\n"),
+  CHECK_THAT(study_refusal("base: {train: {steps: 9}}\n" + arms + "budget: {tokens: 5000}\n"),
              ContainsSubstring("s.yaml:1: base.train.steps: has no effect; budget sets it"));
-  CHECK_THAT(refusal("base: {}\n" + arms + "budget: {tokens: 5000}\n", {"train.steps=3"}),
+  CHECK_THAT(study_refusal("base: {}\n" + arms + "budget: {tokens: 5000}\n", {"train.steps=3"}),
              ContainsSubstring("--set train.steps=3") && ContainsSubstring("has no effect; budget sets train.steps"));
-  CHECK_THAT(refusal("base: {train: {schedule: {warmup: 3}}}\n" + arms + "budget: {tokens: 5000}\n"),
+  CHECK_THAT(study_refusal("base: {train: {schedule: {warmup: 3}}}\n" + arms + "budget: {tokens: 5000}\n"),
              ContainsSubstring("s.yaml:3: base: train.schedule.warmup: is above steps, which is 2"));
-  CHECK_THAT(refusal("base: {}\n" + arms + "budget: {tokens: 5000}\nmatch: {by: tokens}\n"),
+  CHECK_THAT(study_refusal("base: {}\n" + arms + "budget: {tokens: 5000}\nmatch: {by: tokens}\n"),
              ContainsSubstring("s.yaml:4: match: searches train.steps, which budget sets"));
-  CHECK_THAT(refusal("base: {}\n" + arms + "budget: {tokens: 0}\n"), ContainsSubstring("s.yaml:3: budget.tokens"));
+  CHECK_THAT(study_refusal("base: {}\n" + arms + "budget: {tokens: 0}\n"),
+             ContainsSubstring("s.yaml:3: budget.tokens"));
 }
 
 }  // namespace blockzoo

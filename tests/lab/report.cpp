@@ -14,13 +14,13 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 
 /// A study of two arms with two seeds each, and records with the given losses; NaN means that the run diverged.
-struct Made {
+struct MadeStudy {
   Study study;
   std::vector<RunOutcome> outcomes;
 };
 
-Made made(const std::vector<double>& losses) {
-  Made result;
+MadeStudy made(const std::vector<double>& losses) {
+  MadeStudy result;
   result.study = {.name = "made", .question = "Which, a or b?", .base = tiny_run(), .runs = {}};
   for (size_t i = 0; i < losses.size(); ++i) {
     const std::string arm = i < losses.size() / 2 ? "a" : "b, with \"quotes\"";

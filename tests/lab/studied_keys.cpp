@@ -9,12 +9,12 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-constexpr auto kBase =
+constexpr auto kTiny =
     "base: {model: {width: 16, layers: 2, context: 16, block: {attention: {heads: 2}}}, train: {batch: 2}}\n";
 
 Study study(const std::string& rest) {
   const TemporaryFolder folder;
-  return load_study(folder.write("study.yaml", kBase + rest));
+  return load_study(folder.write("study.yaml", kTiny + rest));
 }
 
 std::vector<std::string> changes(const std::string& rest) { return mixed_changes(study(rest)); }

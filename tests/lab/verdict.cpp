@@ -19,11 +19,11 @@ constexpr double kDivergedLoss = std::numeric_limits<double>::quiet_NaN();
 /// Losses by arm and rate, one for each seed; NaN is a run that diverged. The first arm is the base.
 using Losses = std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::vector<double>>>>>;
 
-struct Made {
+struct MadeSweep {
   Study study;
   std::vector<RunOutcome> outcomes;
 
-  explicit Made(const Losses& losses) {
+  explicit MadeSweep(const Losses& losses) {
     study = {.name = "made", .question = "Which?", .base = tiny_run(), .runs = {}};
     for (const auto& [arm, rates] : losses) {
       for (const auto& [rate, seeds] : rates) {
@@ -55,10 +55,10 @@ struct Made {
 }  // namespace
 
 TEST_CASE("A clear difference is a word, a small one is none, and Holm stands between", "[lab][verdict][torch]") {
-  const Made made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}},
-                   {"low", {{"1e-3", {0.90, 1.001, 1.099}}}},
-                   {"high", {{"1e-3", {1.101, 1.20, 1.299}}}},
-                   {"noisy", {{"1e-3", {0.90, 1.20, 1.15}}}}});
+  const MadeSweep made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}},
+                        {"low", {{"1e-3", {0.90, 1.001, 1.099}}}},
+                        {"high", {{"1e-3", {1.101, 1.20, 1.299}}}},
+                        {"noisy", {{"1e-3", {0.90, 1.20, 1.15}}}}});
   const auto judgement = made.judgement();
   CHECK(judgement.base == "base");
   REQUIRE(judgement.best_against_best.size() == 3);
@@ -76,8 +76,8 @@ TEST_CASE("A clear difference is a word, a small one is none, and Holm stands be
 }
 
 TEST_CASE("The best point counts among those where every seed finished", "[lab][verdict][torch]") {
-  const Made made({{"base", {{"1e-3", {1.0, 1.1}}, {"1e-2", {0.9, 1.0}}}},
-                   {"arm", {{"1e-3", {1.5, 1.6}}, {"1e-2", {0.5, kDivergedLoss}}}}});
+  const MadeSweep made({{"base", {{"1e-3", {1.0, 1.1}}, {"1e-2", {0.9, 1.0}}}},
+                        {"arm", {{"1e-3", {1.5, 1.6}}, {"1e-2", {0.5, kDivergedLoss}}}}});
   const auto judgement = made.judgement();
   const auto& best = judgement.best_against_best.at(0);
   CHECK(best.sweep.at(0).value == "1e-3");
@@ -90,12 +90,12 @@ TEST_CASE("The best point counts among those where every seed finished", "[lab][
 }
 
 TEST_CASE("An arm that diverges everywhere has diverged", "[lab][verdict][torch]") {
-  const Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {kDivergedLoss, kDivergedLoss}}}}});
+  const MadeSweep made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {kDivergedLoss, kDivergedLoss}}}}});
   CHECK(made.judgement().best_against_best.at(0).verdict == Verdict::kDiverged);
 }
 
 TEST_CASE("What did not see the same is not comparable, and says why", "[lab][verdict][torch]") {
-  Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
+  MadeSweep made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
   const auto reason = [&] {
     const auto one = made.judgement().best_against_best.at(0);
     CHECK(one.verdict == Verdict::kNotComparable);
@@ -114,23 +114,23 @@ TEST_CASE("What did not see the same is not comparable, and says why", "[lab][ve
 }
 
 TEST_CASE("One seed shows no difference, and equal losses are suspicious", "[lab][verdict][torch]") {
-  const Made single({{"base", {{"1e-3", {1.0}}}}, {"arm", {{"1e-3", {0.1}}}}});
+  const MadeSweep single({{"base", {{"1e-3", {1.0}}}}, {"arm", {{"1e-3", {0.1}}}}});
   CHECK(single.judgement().best_against_best.at(0).verdict == Verdict::kNoDifferenceShown);
   CHECK_THAT(single.judgement().sentences[0], ContainsSubstring("one seed cannot tell a difference from noise"));
-  const Made equal({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {1.0, 1.1}}}}});
+  const MadeSweep equal({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {1.0, 1.1}}}}});
   CHECK(equal.judgement().best_against_best.at(0).verdict == Verdict::kNoDifferenceShown);
   CHECK_THAT(equal.judgement().sentences[0], ContainsSubstring("may not act at all"));
 }
 
 TEST_CASE("Without an arm that is the base nothing is judged", "[lab][verdict][torch]") {
-  Made made({{"a", {{"1e-3", {1.0}}}}});
+  MadeSweep made({{"a", {{"1e-3", {1.0}}}}});
   made.study.runs[0].differences.push_back({"model.width", "16", "32"});
   CHECK(made.judgement().best_against_best.empty());
   CHECK_THAT(made.judgement().sentences.at(0), StartsWith("No arm is the base itself"));
 }
 
 TEST_CASE("A hypothesis is borne out, contradicted or left open by the interval", "[lab][verdict][torch]") {
-  Made made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}}, {"low", {{"1e-3", {0.90, 1.001, 1.099}}}}});
+  MadeSweep made({{"base", {{"1e-3", {1.00, 1.10, 1.20}}}}, {"low", {{"1e-3", {0.90, 1.001, 1.099}}}}});
   const auto said = [&](const HypothesisConfig& hypothesis) {
     made.study.hypothesis = hypothesis;
     return made.judgement().sentences[0];
@@ -147,8 +147,8 @@ TEST_CASE("A hypothesis is borne out, contradicted or left open by the interval"
 }
 
 TEST_CASE("Sensitivity to the rate counts a diverged point with the start's loss", "[lab][verdict][torch]") {
-  const Made made({{"base", {{"1e-3", {1.0, 1.0}}, {"1e-2", {2.0, 2.0}}}},
-                   {"arm", {{"1e-3", {1.0, 1.0}}, {"1e-2", {1.0, kDivergedLoss}}}}});
+  const MadeSweep made({{"base", {{"1e-3", {1.0, 1.0}}, {"1e-2", {2.0, 2.0}}}},
+                        {"arm", {{"1e-3", {1.0, 1.0}}, {"1e-2", {1.0, kDivergedLoss}}}}});
   const auto sensitivity = made.judgement().sensitivity;
   REQUIRE(sensitivity.size() == 2);
   CHECK(sensitivity[0].nats == Approx(0.5));
@@ -156,7 +156,7 @@ TEST_CASE("Sensitivity to the rate counts a diverged point with the start's loss
 }
 
 TEST_CASE("A study that has not begun is judged without a number", "[lab][verdict][torch]") {
-  Made made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
+  MadeSweep made({{"base", {{"1e-3", {1.0, 1.1}}}}, {"arm", {{"1e-3", {0.5, 0.6}}}}});
   for (auto& outcome : made.outcomes) outcome.record = {};
   const auto judgement = made.judgement();
   CHECK(judgement.best_against_best.at(0).verdict == Verdict::kNotComparable);

@@ -8,7 +8,7 @@
 namespace blockzoo {
 namespace {
 
-constexpr Dims dims{.model = 8, .context = 12};
+constexpr Dims part_dims{.model = 8, .context = 12};
 const PositionDims needs{.model = 8, .context = 12, .heads = 2, .rotary_width = 4};
 
 Tensor leaf(at::IntArrayRef shape, at::ScalarType type = at::kDouble) {
@@ -60,7 +60,7 @@ TEST_CASE("every feed-forward sublayer keeps shape and type and has the gradient
             kind.bias = true;
           },
           chosen);
-      auto ffn = make_ffn(chosen, dims);
+      auto ffn = make_ffn(chosen, part_dims);
       check_part(*ffn, {2, 3, 8}, [&](const Tensor& x) { return ffn->forward(x); });
     }
   }
@@ -114,8 +114,8 @@ TEST_CASE("every attention keeps shape and type and has the gradients of its out
             kind.output_bias = true;
           },
           block.attention);
-      auto position = make_position(block.position, position_dims(block, dims));
-      auto attention = make_attention(block.attention, dims);
+      auto position = make_position(block.position, position_dims(block, part_dims));
+      auto attention = make_attention(block.attention, part_dims);
       check_part(*attention, {2, 5, 8},
                  [&](const Tensor& x) { return attention->forward(x, Context{.position = position.get()}); });
     }
@@ -130,8 +130,8 @@ TEST_CASE("every layout keeps shape and type and has the gradients of its output
       auto config = from_yaml<BlockConfig>("{attention: {heads: 2}, ffn: {hidden: 6}, residual_scale: 0.5}");
       config.layout = layout;
       config.norm = norm;
-      auto position = make_position(config.position, position_dims(config, dims));
-      auto block = make_block(config, dims);
+      auto position = make_position(config.position, position_dims(config, part_dims));
+      auto block = make_block(config, part_dims);
       check_part(*block, {2, 5, 8},
                  [&](const Tensor& x) { return block->forward(x, Context{.position = position.get()}); });
     }

@@ -6,16 +6,16 @@
 namespace blockzoo {
 namespace {
 
-constexpr Dims dims{.model = 8, .context = 16};
+constexpr Dims block_dims{.model = 8, .context = 16};
 
 /// A block with ramp weights.
-struct Layer {
-  explicit Layer(const std::string& layout, const std::string& norm = "rms_norm") {
+struct OneBlock {
+  explicit OneBlock(const std::string& layout, const std::string& norm = "rms_norm") {
     const auto config =
         from_yaml<BlockConfig>("{layout: {kind: " + layout + "}, norm: {kind: " + norm +
                                "}, attention: {heads: 2, output_bias: true}, ffn: {hidden: 6, bias: true}}");
-    position = make_position(config.position, position_dims(config, dims));
-    block = make_block(config, dims);
+    position = make_position(config.position, position_dims(config, block_dims));
+    block = make_block(config, block_dims);
     block->to(at::kDouble);
     fill_with_ramp(*block);
   }
@@ -39,30 +39,30 @@ struct Layer {
   Block block{nullptr};
 };
 
-Tensor stream() { return 2 * ramp("x", {2, 7, 8}); }
+Tensor block_input() { return 2 * ramp("x", {2, 7, 8}); }
 
 TEST_CASE("without norms every layout is a plain residual block", "[nn][torch][identity][layout]") {
-  const auto x = stream();
+  const auto x = block_input();
   for (const std::string layout : {"pre_norm", "post_norm", "double_norm", "output_norm"}) {
     INFO(layout);
-    Layer layer(layout, "none");
+    OneBlock layer(layout, "none");
     const auto h = x + layer.attention(x);
     check_near("output", layer(x), h + layer.ffn(h));
   }
   for (const std::string layout : {"parallel", "parallel_two_norms"}) {
     INFO(layout);
-    Layer layer(layout, "none");
+    OneBlock layer(layout, "none");
     check_near("output", layer(x), x + layer.attention(x) + layer.ffn(x));
   }
 }
 
 TEST_CASE("blocks whose sublayers write nothing are the identity, or post-norm's norms",
           "[nn][torch][identity][layout]") {
-  const auto x = stream();
+  const auto x = block_input();
   for (const auto& layout : all_kinds<LayoutConfig>()) {
     const auto kind = kind_of(layout);
     INFO(kind);
-    Layer layer(kind);
+    OneBlock layer(kind);
     layer.zero("attention.output");
     layer.zero("ffn.down");
     if (kind == "post_norm") {
@@ -74,10 +74,10 @@ TEST_CASE("blocks whose sublayers write nothing are the identity, or post-norm's
 }
 
 TEST_CASE("in parallel layouts the feed-forward sublayer does not see the attention", "[nn][torch][identity][layout]") {
-  const auto x = stream();
+  const auto x = block_input();
   for (const std::string layout : {"parallel", "parallel_two_norms"}) {
     INFO(layout);
-    Layer layer(layout), quiet(layout);
+    OneBlock layer(layout), quiet(layout);
     const auto feeds_attention = layer.norm(layout == "parallel" ? "norm" : "attention_norm", x);
     const auto feeds_ffn = layer.norm(layout == "parallel" ? "norm" : "ffn_norm", x);
     check_near("output", layer(x), x + layer.attention(feeds_attention) + layer.ffn(feeds_ffn));
@@ -86,7 +86,7 @@ TEST_CASE("in parallel layouts the feed-forward sublayer does not see the attent
     quiet.zero("ffn.down");
     check_equal("without both", quiet(x), x);
   }
-  Layer sequential("pre_norm"), parallel("parallel_two_norms");
+  OneBlock sequential("pre_norm"), parallel("parallel_two_norms");
   CHECK_FALSE(at::allclose(sequential(x), parallel(x)));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("every layout has the norms that its formula names", "[nn][torch][cont
   for (const auto& layout : all_kinds<LayoutConfig>()) {
     INFO(kind_of(layout));
     std::vector<std::string> gains;
-    for (const auto& [name, parameter] : parameters_of(*Layer(kind_of(layout)).block)) {
+    for (const auto& [name, parameter] : parameters_of(*OneBlock(kind_of(layout)).block)) {
       if (name.ends_with("gain")) gains.push_back(name);
     }
     CHECK(gains == expected.at(kind_of(layout)));
@@ -129,10 +129,10 @@ TEST_CASE("attention dropout keeps the mean of the output", "[nn][torch][identit
   const at::NoGradGuard no_grad;
   at::manual_seed(1);
   auto attention =
-      make_attention(from_yaml<AttentionConfig>("{kind: softmax, heads: 2, kv_heads: 1, dropout: 0.25}"), dims);
+      make_attention(from_yaml<AttentionConfig>("{kind: softmax, heads: 2, kv_heads: 1, dropout: 0.25}"), block_dims);
   auto position = make_position(NoPositionConfig{}, {});
   fill_with_ramp(*attention);
-  const auto x = stream().to(at::kFloat);
+  const auto x = block_input().to(at::kFloat);
   const Context context{.position = position.get()};
   auto sum = at::zeros_like(x);
   for (int i = 0; i < 1000; ++i) sum += attention->forward(x, context);
