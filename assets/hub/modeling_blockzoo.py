@@ -125,13 +125,18 @@ def frequencies(config, channels):
 class Position(nn.Module):
     """Acts on the embedding, on queries and keys, or on the scores, as its kind says."""
 
-    def __init__(self, config, heads, width, context):
+    def __init__(self, config, heads, head_width, width, context):
         super().__init__()
         self.config, self.kind, self.heads = config, config["kind"], heads
         if self.kind == "learned":
             self.table = nn.Embedding(config["unused_rows"] + context, width)
         elif self.kind == "relative_bias":
             self.table = nn.Embedding(config["buckets"], heads)
+        elif self.kind == "transformer_xl":
+            self.projection = nn.Linear(width, heads * head_width, bias=False)
+            if config["biases"]:
+                self.content_bias = nn.Embedding(heads, head_width)
+                self.position_bias = nn.Embedding(heads, head_width)
 
     def embed(self, x):
         length, width = x.shape[1], x.shape[2]
@@ -160,6 +165,24 @@ class Position(nn.Module):
         a, b = pairs.select(dim, 0), pairs.select(dim, 1)
         turned = torch.stack([a * cosine - b * sine, a * sine + b * cosine], dim).flatten(-2).to(x.dtype)
         return torch.cat([turned, x[..., channels:]], -1)
+
+    def with_bias(self, q, name):
+        return (q + getattr(self, name).weight).to(q.dtype) if hasattr(self, name) else q
+
+    def relative_scores(self, q):
+        """q [B, T, H, K] -> [B, H, T, T], before the factor of the scores."""
+        weight, length = self.projection.weight, q.shape[1]
+        even = torch.arange(0, weight.shape[1], 2, dtype=torch.float64, device=q.device)
+        at = torch.arange(length, device=q.device)
+        angles = at.double().unsqueeze(1) * self.config["theta"] ** (-even / weight.shape[1])
+        waves = torch.cat([angles.sin(), angles.cos()], 1)[:, : weight.shape[1]].float().to(weight.dtype)
+        r = F.linear(waves, weight).unflatten(-1, (self.heads, -1))
+        by_distance = self.with_bias(q, "position_bias").transpose(1, 2) @ r.permute(1, 2, 0)
+        return by_distance.gather(-1, (at.unsqueeze(1) - at).clamp_min(0).expand(by_distance.shape))
+
+    def added_scores(self, q, scale):
+        """All that is added to the scores, or None."""
+        return self.relative_scores(q) * scale if self.kind == "transformer_xl" else self.bias(q.shape[1], q.device)
 
     def bias(self, length, device):
         """[H, T, T], or None"""
@@ -195,6 +218,7 @@ class Attention(nn.Module):
     def __init__(self, config, width):
         super().__init__()
         self.config, self.heads, self.latent = config, config["heads"], config["kind"] == "latent"
+        self.own = not config["reuse_keys_values"]
         if self.latent:
             still, rotary, value = (config[key] for key in ("nope_width", "rope_width", "value_width"))
             self.parts, latent = (still, rotary, value), config["key_value_rank"]
@@ -204,44 +228,58 @@ class Attention(nn.Module):
                 self.query_up = nn.Linear(config["query_rank"], self.heads * (still + rotary), bias=False)
             else:
                 self.query = nn.Linear(width, self.heads * (still + rotary), bias=False)
-            self.key_value_down = nn.Linear(width, latent + rotary, bias=False)
-            self.key_value_norm = Norm(config["latent_norm"], (latent,))
-            self.key_value_up = nn.Linear(latent, self.heads * (still + value), bias=False)
+            if self.own:
+                self.key_value_down = nn.Linear(width, latent + rotary, bias=False)
+                self.key_value_norm = Norm(config["latent_norm"], (latent,))
+                self.key_value_up = nn.Linear(latent, self.heads * (still + value), bias=False)
+                self.value_norm = Norm(config["value_norm"], (value,))
             self.output = nn.Linear(self.heads * value, width, bias=config["output_bias"])
         else:
             groups, head = config["kv_heads"], config["head_width"]
             self.query = nn.Linear(width, self.heads * head, bias=config["query_bias"])
-            self.key = nn.Linear(width, groups * head, bias=config["key_bias"])
-            self.value = nn.Linear(width, groups * head, bias=config["value_bias"])
             self.output = nn.Linear(self.heads * head, width, bias=config["output_bias"])
             self.query_norm = HeadNorm(config["qk_norm"], self.heads, head)
-            self.key_norm = HeadNorm(config["qk_norm"], groups, head)
+            if self.own:
+                self.key = nn.Linear(width, groups * head, bias=config["key_bias"])
+                self.key_norm = HeadNorm(config["qk_norm"], groups, head)
+                self.value_norm = Norm(config["value_norm"], (head,))
+            if self.own and not config["keys_as_values"]:
+                self.value = nn.Linear(width, groups * head, bias=config["value_bias"])
 
-    def softmax_parts(self, x, position):
-        head = self.config["head_width"]
-        q, k, v = (part(x).unflatten(-1, (-1, head)) for part in (self.query, self.key, self.value))
-        return position.rotate(self.query_norm(q)), position.rotate(self.key_norm(k)), v
-
-    def latent_parts(self, x, position):
-        still, rotary, value = self.parts
+    def queries(self, x, position):
+        """Queries, and those of their channels that the position encoding acts on."""
+        if not self.latent:
+            q = position.rotate(self.query_norm(self.query(x).unflatten(-1, (self.heads, -1))))
+            return position.with_bias(q, "content_bias"), q
+        still = self.parts[0]
         q = self.query(x) if hasattr(self, "query") else self.query_up(self.query_norm(self.query_down(x)))
-        q = q.unflatten(-1, (self.heads, still + rotary))
-        q = torch.cat([q[..., :still], position.rotate(q[..., still:])], -1)
+        q = q.unflatten(-1, (self.heads, -1))
+        turned = position.rotate(q[..., still:])
+        return torch.cat([q[..., :still], position.with_bias(turned, "content_bias")], -1), turned
+
+    def keys_values(self, x, position):
+        if not self.latent:
+            k = self.key(x).unflatten(-1, (-1, self.config["head_width"]))
+            v = self.value(x).unflatten(-1, k.shape[-2:]) if hasattr(self, "value") else k
+            return position.rotate(self.key_norm(k)), self.value_norm(v)
+        still, rotary, value = self.parts
         down = self.key_value_down(x)
         up = self.key_value_up(self.key_value_norm(down[..., :-rotary])).unflatten(-1, (self.heads, still + value))
         shared = position.rotate(down[..., -rotary:].unsqueeze(2)).to(up.dtype)
         k = torch.cat([up[..., :still], shared.expand(-1, -1, self.heads, -1)], -1)
-        return q, k, up[..., still:]
+        return k, self.value_norm(up[..., still:])
 
-    def forward(self, x, position):
-        q, k, v = (self.latent_parts if self.latent else self.softmax_parts)(x, position)
-        q, k, v = (part.transpose(1, 2) for part in (q, k, v))  # [B, heads, T, width]
+    def forward(self, x, position, reused):
+        """The output, and the keys and values that it comes from: its own, or `reused`, an earlier layer's."""
+        q, turned = self.queries(x, position)
+        kept = self.keys_values(x, position) if self.own else reused
+        q, k, v = (part.transpose(1, 2) for part in (q, *kept))  # [B, heads, T, width]
         shared, length = q.shape[1] // k.shape[1], q.shape[2]
         k, v = k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1)
         scores = wide((q * self.config["scale"]) @ k.transpose(-2, -1))
         if self.config["softcap"] > 0:
             scores = torch.tanh(scores / self.config["softcap"]) * self.config["softcap"]
-        bias = position.bias(length, x.device)
+        bias = position.added_scores(turned, self.config["scale"])
         if bias is not None:
             scores = scores + bias
         seen = torch.ones(length, length, dtype=torch.bool, device=x.device).tril()
@@ -249,7 +287,7 @@ class Attention(nn.Module):
             seen = seen.triu(1 - self.config["window"])
         weights = torch.softmax(scores.masked_fill(~seen, -math.inf), -1)
         weights = F.dropout(weights, self.config["dropout"], self.training).to(v.dtype)
-        return self.output((weights @ v).transpose(1, 2).flatten(-2))
+        return self.output((weights @ v).transpose(1, 2).flatten(-2)), kept
 
 
 NORMS = {
@@ -262,22 +300,67 @@ NORMS = {
 }
 
 
+class LayerEmbedding(nn.Module):
+    """What every layer has of its own of each token: [B, T, L, P]."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.sizes = model["layers"], model["layer_embedding_width"]
+        self.table = nn.Embedding(model["vocabulary"], self.sizes[0] * self.sizes[1])
+        self.projection = nn.Linear(model["width"], self.sizes[0] * self.sizes[1], bias=False)
+        self.norm = Norm(model["block"]["norm"], self.sizes[1:])
+
+    def forward(self, ids, x):
+        stream = (self.projection(x) / math.sqrt(x.shape[-1])).unflatten(-1, self.sizes)
+        token = (self.table(ids) * math.sqrt(self.sizes[1])).unflatten(-1, self.sizes)
+        return (self.norm(stream) + token) / math.sqrt(2)
+
+
+class LayerInput(nn.Module):
+    """What a layer adds to its output from its own embedding of the tokens."""
+
+    def __init__(self, config, width, own_width):
+        super().__init__()
+        self.activation = ACTIVATIONS[config["ffn"]["activation"]]
+        self.gate = nn.Linear(width, own_width, bias=False)
+        self.output = nn.Linear(own_width, width, bias=False)
+        self.norm = Norm(config["norm"], (width,))
+
+    def forward(self, y, p):
+        return self.norm(self.output(self.activation(self.gate(y)) * p))
+
+
 class Block(nn.Module):
-    def __init__(self, config, width):
+    def __init__(self, config, width, layer_embedding_width):
         super().__init__()
         self.config, self.layout = config, config["layout"]["kind"]
         for name in NORMS[self.layout]:
             setattr(self, name, Norm(config["norm"], (width,)))
         self.attention = Attention(config["attention"], width)
         self.ffn = FeedForward(config["ffn"], width)
+        if layer_embedding_width:
+            self.layer_input = LayerInput(config, width, layer_embedding_width)
+        if config["output_factor"]:
+            self.output_factor = nn.Parameter(torch.ones(1))
 
     def branch(self, y):
         return F.dropout(y, self.config["dropout"], self.training) * self.config["residual_scale"]
 
-    def forward(self, x, position):
-        def attention(x):
-            return self.attention(x, position)
+    def forward(self, x, position, reused, own):
+        """The layer's output, and its keys and values. `own` is the layer's own embedding of the tokens, or None."""
+        kept = None
 
+        def attention(x):
+            nonlocal kept
+            y, kept = self.attention(x, position, reused)
+            return y
+
+        y = self.sublayers(x, attention)
+        if own is not None:
+            y = y + self.branch(self.layer_input(y, own))
+        return (y * self.output_factor).to(y.dtype) if self.config["output_factor"] else y, kept
+
+    def sublayers(self, x, attention):
         if self.layout == "parallel":
             n = self.norm(x)
             return x + self.branch(attention(n)) + self.branch(self.ffn(n))
@@ -303,6 +386,19 @@ def layers_of(model):
         for layer in override["layers"]:
             layers[layer] = {**layers[layer], **override["block"]}
     return layers
+
+
+def sources_of(layers):
+    """For each layer the one whose keys and values it reuses: the last before it that has its own, of equal attention and position."""
+    last, sources = [], []
+    for number, layer in enumerate(layers):
+        needs = {**layer["attention"], "reuse_keys_values": False}, layer["position"]
+        known = next((entry for entry in last if entry[0] == needs), None)
+        reuses = layer["attention"]["reuse_keys_values"]
+        sources.append(known[1] if reuses else None)
+        if not reuses:
+            last = [entry for entry in last if entry is not known] + [(needs, number)]
+    return sources
 
 
 def position_needs(block):
@@ -331,19 +427,24 @@ class BlockzooForCausalLM(PreTrainedModel, GenerationMixin):
         layers = layers_of(model)
         base = position_needs(model["block"])
         on_embedding = base[0]["kind"] in ("learned", "sinusoidal")
-        pool = []  # needs, and the name of the module; layers of equal needs share one
-        if on_embedding or any(position_needs(layer) == base for layer in layers):
+        pool = []  # needs, and the name of the module; layers of equal needs share one, but for weights of each layer
+        of_each_layer = base[0]["kind"] == "transformer_xl"
+        if on_embedding or not of_each_layer and any(position_needs(layer) == base for layer in layers):
             pool.append((base, "position"))
         self.position_names = []
         for number, layer in enumerate(layers):
             needs = position_needs(layer)
-            if all(needs != known for known, _ in pool):
+            if needs[0]["kind"] == "transformer_xl" or all(needs != known for known, _ in pool):
                 pool.append((needs, f"position_{number}"))
-            self.position_names.append(next(name for known, name in pool if known == needs))
+            self.position_names.append(next(name for known, name in reversed(pool) if known == needs))
         for needs, name in pool:
-            setattr(self, name, Position(needs[0], needs[1], width, model["context"]))
+            setattr(self, name, Position(*needs, width, model["context"]))
         self.embedding_position = "position" if on_embedding else None
-        self.blocks = nn.ModuleList(Block(layer, width) for layer in layers)
+        own_width = model["layer_embedding_width"]
+        if own_width:
+            self.layer_embedding = LayerEmbedding(model)
+        self.sources = sources_of(layers)
+        self.blocks = nn.ModuleList(Block(layer, width, own_width) for layer in layers)
         self.final_norm = Norm(model["final_norm"], (width,))
         if table != width:
             self.head_projection = nn.Linear(width, table, bias=False)
@@ -377,8 +478,17 @@ class BlockzooForCausalLM(PreTrainedModel, GenerationMixin):
         if self.embedding_position:
             x = getattr(self, self.embedding_position).embed(x)
         x = F.dropout(self.embedding_norm(x), model["embedding_dropout"], self.training)
-        for name, block in zip(self.position_names, self.blocks):
-            x = block(x, getattr(self, name))
+        own = self.layer_embedding(input_ids, x) if model["layer_embedding_width"] else None
+        kept = []  # keys and values of each layer
+        for number, block in enumerate(self.blocks):
+            source = self.sources[number]
+            x, keys_values = block(
+                x,
+                getattr(self, self.position_names[number]),
+                None if source is None else kept[source],
+                None if own is None else own[:, :, number],
+            )
+            kept.append(keys_values)
         x = self.final_norm(x)
         if hasattr(self, "head_projection"):
             x = self.head_projection(x)

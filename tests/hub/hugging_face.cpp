@@ -1,14 +1,16 @@
 #include "blockzoo/hub/hugging_face.h"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "blockzoo/text/byte_tokenizer.h"
 #include "blockzoo/hub/npy.h"
 #include "blockzoo/hub/safetensors.h"
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/model.h"
+#include "blockzoo/text/byte_tokenizer.h"
 #include "hub/files.h"
+#include "hub/transformers/rotary_rows.h"
 #include "hub/transformers/stack.h"
 #include "support/catch.h"
 #include "support/covering.h"
@@ -60,6 +62,10 @@ struct ClassExample {
 
 const std::string kBiased = "query_bias: true, key_bias: true, value_bias: true, output_bias: true";
 
+const std::string kGemma4 =
+    "tied: true, embedding_scale: {kind: sqrt_width}, block: {layout: {kind: double_norm}, output_factor: true, ";
+const std::string kGemma4Norms = "scale: 1.0, qk_norm: {kind: head}, value_norm: {kind: rms_norm, gain: false}";
+
 std::vector<ClassExample> examples() {
   const std::string ln = "norm: {kind: layer_norm}", rope = "position: {kind: rope";
   return {
@@ -83,6 +89,18 @@ std::vector<ClassExample> examples() {
        "true}, "
        "attention: {window: 5, qk_norm: {kind: head, norm: {unit_offset: true}}}}, overrides: [{layers: [1], block: "
        "{attention: {window: 0}, position: {theta: 1e6}}}]}"},
+      {"Gemma4ForCausalLM",
+       "{layers: 2, " + kGemma4 + "attention: {heads: 4, kv_heads: 2, head_width: 6, window: 5, " + kGemma4Norms +
+           "}}, overrides: [{layers: [1], block: {attention: {head_width: 8, kv_heads: 1, window: 0, "
+           "keys_as_values: true}, position: {theta: 1e6, still_fraction: 0.75}}}]}"},
+      {"Gemma4ForCausalLM",
+       "{layers: 4, layer_embedding_width: 5, final_softcap: 3.0, " + kGemma4 +
+           "ffn: {activation: gelu_tanh, hidden: 20}, attention: {heads: 4, kv_heads: 1, head_width: 6, window: 5, " +
+           kGemma4Norms +
+           "}}, overrides: [{layers: '1::2', block: {attention: {head_width: 8, window: 0}, position: {theta: 1e6, "
+           "still_fraction: 0.5}}}, {layers: '2:', block: {attention: {reuse_keys_values: true}, ffn: {hidden: "
+           "40}}}]}"},
+      {"Gemma4ForCausalLM", "{" + kGemma4 + "attention: {heads: 4, " + kBiased + ", " + kGemma4Norms + "}}}"},
       {"OlmoForCausalLM", "{block: {norm: {kind: layer_norm, gain: false, bias: false}}}"},
       {"Olmo2ForCausalLM", "{block: {layout: {kind: output_norm}, attention: {qk_norm: {kind: full}}}}"},
       {"Olmo3ForCausalLM",
@@ -215,6 +233,28 @@ TEST_CASE("With stock_only a model that no class holds is refused, with the fiel
   CHECK_THAT(refusal("{overrides: [{layers: [1], block: {residual_scale: 0.5}}]}"),
              ContainsSubstring("layers.1.residual_scale, which is 0.5"));
   CHECK_THAT(refusal("{block: {norm: {kind: scale_norm}}}"), ContainsSubstring("kind: scale_norm"));
+}
+
+TEST_CASE("Keys that are values keep the order of their channels, whatever the pairing of a class", "[hub][torch]") {
+  const auto model =
+      small("{block: {position: {kind: rope, pairing: interleaved}, attention: {keys_as_values: true}}}");
+  CHECK_FALSE(with_pairing(stack_of(model.config), RopePairing::kHalf).has_value());
+  const TemporaryFolder folder;
+  CHECK(export_hub_model(model, {.folder = folder / "m", .files = {}}).relative_error == 0);
+}
+
+TEST_CASE("DeepSeek's factor of a stretched context is written as mscale_all_dim, to the last digit", "[hub][torch]") {
+  const TemporaryFolder folder;
+  const double m = 0.1 * 0.707 * std::log(40.0) + 1, scale = 1 / std::sqrt(8.0) * m * m;
+  const auto model = small(
+      "{block: {position: {kind: rope, scaling: {kind: yarn, factor: 40, original_context: 8, attention_factor: 1.0}}, "
+      "attention: {kind: latent, heads: 4, nope_width: 4, rope_width: 4, scale: " +
+      write_number(scale) + "}}}");
+  export_hub_model(model, {.folder = folder / "m", .stock_only = true, .files = {}});
+  for (const auto* key : {"rope_parameters", "rope_scaling"}) {
+    CHECK(config_of(folder / "m")[key]["mscale_all_dim"] == 0.707);
+    CHECK(config_of(folder / "m")[key]["mscale"] == 0.707);
+  }
 }
 
 TEST_CASE("config.json says rotary positions as both versions of transformers read them", "[hub][torch]") {

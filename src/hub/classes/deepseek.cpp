@@ -1,3 +1,5 @@
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "hub/classes/parts.h"
@@ -5,11 +7,58 @@
 namespace blockzoo {
 namespace {
 
+/// DeepSeek's magnitude of a context that is stretched by `factor`.
+double magnitude(double mscale, double factor) { return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1; }
+
+/// The number near `start` of which `f` is `wanted` to the last digit; the shortest one, as people write them.
+template <class F>
+std::optional<double> exactly(double wanted, double start, const F& f) {
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), start, std::chars_format::scientific, digits);
+    double candidate = 0;
+    std::from_chars(text.data(), end.ptr, candidate);
+    if (f(candidate) == wanted) return candidate;
+  }
+  double below = start, above = start;
+  for (int step = 0; step < 64; ++step) {
+    below = std::nextafter(below, -INFINITY);
+    above = std::nextafter(above, INFINITY);
+    if (f(below) == wanted) return below;
+    if (f(above) == wanted) return above;
+  }
+  return std::nullopt;
+}
+
+double usual_factor(const LatentAttentionConfig& latent) {
+  return 1 / std::sqrt(static_cast<double>(latent.nope_width.value_or(1) + latent.rope_width.value_or(1)));
+}
+
 /// The factor of the scores grows with a stretched context: 1 / sqrt(Kn + Kr), times (0.1 mscale_all_dim ln(factor) +
-/// 1)^2.
-void score_factor(const ConfigMap& map, LatentAttentionConfig& latent) {
-  if (!map.reading()) return;
-  latent.scale = 1 / std::sqrt(static_cast<double>(*latent.nope_width + *latent.rope_width));
+/// 1)^2. Beside it stands the mscale that makes the factor of cos and sin, for readers that know no attention_factor.
+void write_score_factor(ConfigMap& map, const LatentAttentionConfig& latent, const RopePositionConfig& rope) {
+  const auto* yarn = std::get_if<YarnRopeScaling>(&rope.scaling);
+  const auto usual = usual_factor(latent), wanted = latent.scale.value_or(usual);
+  if (yarn == nullptr || yarn->factor <= 1 || wanted == usual) return;
+  const auto growth = 0.1 * std::log(yarn->factor);
+  const auto all_dim = exactly(wanted, (std::sqrt(wanted / usual) - 1) / growth, [&](double mscale) {
+    const auto m = magnitude(mscale, yarn->factor);
+    return usual * m * m;
+  });
+  if (!all_dim) return;
+  const auto below = magnitude(*all_dim, yarn->factor), turns = yarn->attention_factor.value_or(growth + 1);
+  const auto mscale = exactly(turns, (turns * below - 1) / growth,
+                              [&](double value) { return magnitude(value, yarn->factor) / below; });
+  for (const char* key : {"rope_parameters", "rope_scaling"}) {
+    map.put(key)["attention_factor"] = turns;
+    map.put(key)["mscale_all_dim"] = *all_dim;
+    if (mscale) map.put(key)["mscale"] = *mscale;
+  }
+}
+
+void read_score_factor(const ConfigMap& map, LatentAttentionConfig& latent) {
+  latent.scale = usual_factor(latent);
   for (const char* key : {"rope_parameters", "rope_scaling"}) {
     const auto found = map.json().find(key);
     if (found == map.json().end() || !found->is_object()) continue;
@@ -18,7 +67,7 @@ void score_factor(const ConfigMap& map, LatentAttentionConfig& latent) {
     };
     const bool scaled = found->value("rope_type", found->value("type", std::string("default"))) != "default";
     if (!scaled || number("mscale_all_dim") == 0) continue;
-    const auto m = number("factor") <= 1 ? 1 : 0.1 * number("mscale_all_dim") * std::log(number("factor")) + 1;
+    const auto m = magnitude(number("mscale_all_dim"), number("factor"));
     latent.scale = *latent.scale * m * m;
     return;
   }
@@ -39,7 +88,6 @@ void latent_attention(ConfigMap& map, BlockConfig& block) {
   if (!map.reading()) map.put("head_dim") = *latent.rope_width;
   map.same("attention_dropout", latent.dropout, 0.0);
   map.implied(map.kind<RmsNormConfig>(latent.latent_norm).eps, 1e-6);
-  score_factor(map, latent);
 }
 
 void dense(ConfigMap& map, Stack& stack, bool version2) {
@@ -52,6 +100,11 @@ void dense(ConfigMap& map, Stack& stack, bool version2) {
     const auto& heads = std::get<LatentAttentionConfig>(block.attention);
     require(map, !version2 || stack.model.width % heads.heads == 0, "block.attention.heads", "must divide width there");
     auto& position = rotary(map, stack, block);
+    if (map.reading()) {
+      read_score_factor(map, std::get<LatentAttentionConfig>(block.attention));
+    } else {
+      write_score_factor(map, std::get<LatentAttentionConfig>(block.attention), position);
+    }
     if (version2) {
       map.implied(position.pairing, RopePairing::kInterleaved);
     } else {

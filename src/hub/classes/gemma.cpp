@@ -87,13 +87,6 @@ void gemma3(ConfigMap& map, Stack& stack) {
   map.without_effect({"rope_theta", "rope_local_base_freq", "hidden_act", "cache_implementation"});
 }
 
-WeightNames double_norm_names() {
-  return norm_names("model.layers.#.input_layernorm", "blocks.#.attention_norm") +
-         norm_names("model.layers.#.post_attention_layernorm", "blocks.#.attention_output_norm") +
-         norm_names("model.layers.#.pre_feedforward_layernorm", "blocks.#.ffn_norm") +
-         norm_names("model.layers.#.post_feedforward_layernorm", "blocks.#.ffn_output_norm");
-}
-
 }  // namespace
 
 const HubClass& gemma_class() {

@@ -9,6 +9,7 @@ const HubClass& qwen3_class();
 const HubClass& gemma_class();
 const HubClass& gemma2_class();
 const HubClass& gemma3_class();
+const HubClass& gemma4_class();
 const HubClass& olmo_class();
 const HubClass& olmo2_class();
 const HubClass& olmo3_class();
@@ -34,12 +35,12 @@ const HubClass& blockzoo_class();
 
 const std::vector<const HubClass*>& hub_classes() {
   static const std::vector<const HubClass*> classes{
-      &llama_class(),   &mistral_class(),   &qwen2_class(),     &qwen3_class(),      &gemma_class(),
-      &gemma2_class(),  &gemma3_class(),    &olmo_class(),      &olmo2_class(),      &olmo3_class(),
-      &phi3_class(),    &gpt2_class(),      &gpt_neox_class(),  &gptj_class(),       &opt_class(),
-      &bloom_class(),   &mpt_class(),       &falcon_class(),    &stablelm_class(),   &cohere_class(),
-      &cohere2_class(), &nemotron_class(),  &smollm3_class(),   &starcoder2_class(), &granite_class(),
-      &phi_class(),     &deepseek2_class(), &deepseek3_class(), &blockzoo_class()};
+      &llama_class(),   &mistral_class(), &qwen2_class(),     &qwen3_class(),     &gemma_class(),
+      &gemma2_class(),  &gemma3_class(),  &gemma4_class(),    &olmo_class(),      &olmo2_class(),
+      &olmo3_class(),   &phi3_class(),    &gpt2_class(),      &gpt_neox_class(),  &gptj_class(),
+      &opt_class(),     &bloom_class(),   &mpt_class(),       &falcon_class(),    &stablelm_class(),
+      &cohere_class(),  &cohere2_class(), &nemotron_class(),  &smollm3_class(),   &starcoder2_class(),
+      &granite_class(), &phi_class(),     &deepseek2_class(), &deepseek3_class(), &blockzoo_class()};
   return classes;
 }
 

@@ -159,6 +159,13 @@ WeightNames pre_norm_names() {
          norm_names("model.layers.#.post_attention_layernorm", "blocks.#.ffn_norm");
 }
 
+WeightNames double_norm_names() {
+  return norm_names("model.layers.#.input_layernorm", "blocks.#.attention_norm") +
+         norm_names("model.layers.#.post_attention_layernorm", "blocks.#.attention_output_norm") +
+         norm_names("model.layers.#.pre_feedforward_layernorm", "blocks.#.ffn_norm") +
+         norm_names("model.layers.#.post_feedforward_layernorm", "blocks.#.ffn_output_norm");
+}
+
 WeightNames llama_names(const WeightNames& block_norms) {
   const std::string theirs = "model.layers.#.", ours = "blocks.#.";
   return WeightNames{{"model.embed_tokens.weight", {"embedding.weight"}}} + block_norms +

@@ -76,5 +76,7 @@ WeightNames operator+(WeightNames a, const WeightNames& b);
 WeightNames llama_names(const WeightNames& block_norms);
 /// Llama's input_layernorm and post_attention_layernorm before the sublayers.
 WeightNames pre_norm_names();
+/// Gemma's names for norms on both sides of the sublayers.
+WeightNames double_norm_names();
 
 }  // namespace blockzoo

@@ -85,6 +85,8 @@ std::optional<Stack> with_pairing(const Stack& stack, RopePairing pairing) {
   bool any = false;
   for (auto& block : changed.layers) {
     if (auto* rope = rope_to_change(block, pairing)) {
+      const auto* softmax = std::get_if<SoftmaxAttentionConfig>(&block.attention);
+      if (softmax != nullptr && softmax->keys_as_values) return std::nullopt;  // values would change their order too
       rope->pairing = pairing;
       any = true;
     }

@@ -1,6 +1,7 @@
 #include "hub/transformers/translate.h"
 
 #include <algorithm>
+#include <set>
 
 #include "blockzoo/core/config_error.h"
 #include "hub/safetensors_header.h"
@@ -59,6 +60,17 @@ std::string shown(const Difference& difference) {
   return difference.path + ", which is " + difference.before + " (it would read back as " + difference.after + ")";
 }
 
+/// Fields that differ; one that differs in several layers counts once.
+size_t fields_in(const std::vector<Difference>& found) {
+  std::set<std::string> fields;
+  for (const auto& difference : found) {
+    const auto& path = difference.path;
+    const bool of_layer = path.starts_with("layers.");
+    fields.insert(of_layer ? "block" + path.substr(path.find('.', std::string("layers.").size())) : path);
+  }
+  return fields.size();
+}
+
 /// Why a class does not hold a model, and how far it is from it.
 struct Attempt {
   std::optional<HubChoice> choice;
@@ -72,7 +84,7 @@ Attempt attempt(const HubClass& hub, const Stack& stack) {
     ConfigMap map(config);
     auto back = read(hub, map);
     const auto found = all_differences(stack, back);
-    if (!found.empty()) return {std::nullopt, shown(found.front()), found.size()};
+    if (!found.empty()) return {std::nullopt, shown(found.front()), fields_in(found)};
     return {HubChoice{.hub = &hub, .config = std::move(config), .stack = std::move(back), .pairing = std::nullopt}};
   } catch (const std::runtime_error& problem) {  // CannotHold or ConfigError
     return {std::nullopt, problem.what()};
