@@ -1,0 +1,21 @@
+# Sources of one folder are compiled together, a few at a time: LibTorch's templates, most of a file's time, are then
+# instantiated once for all of them. For builds from nothing; where one file is edited again and again, it stays off.
+option(BLOCKZOO_TOGETHER "Compile the sources of a folder a few at a time" OFF)
+
+function(compile_together target)
+  if(NOT BLOCKZOO_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_source_file_property(alone "${source}" SKIP_PRECOMPILE_HEADERS)
+    if(source MATCHES "[.]cpp$" AND NOT alone)
+      cmake_path(GET source PARENT_PATH folder)
+      string(MAKE_C_IDENTIFIER "${folder}" folder)
+      math(EXPR count_${folder} "0${count_${folder}} + 1")
+      math(EXPR batch "${count_${folder}} / 8")
+      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${batch}")
+    endif()
+  endforeach()
+endfunction()
