@@ -16,7 +16,7 @@ struct AddedToken {
   bool single_word = false;  // not beside a letter, digit, mark or underscore
   bool lstrip = false;       // takes the spaces before it
   bool rstrip = false;       // takes the spaces after it
-  bool normalized = false;   // looked for in the normalised text
+  bool normalized = false;   // looked for in the normalised text; `content` is as it stands there
   bool special = false;
 };
 

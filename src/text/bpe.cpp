@@ -22,9 +22,10 @@ Bpe::Bpe(Config config) : config_(std::move(config)), merges_(config_.merges.siz
     ids_.emplace(*token, id);
     if (token->size() == 1) byte_ids_[static_cast<uint8_t>((*token)[0])] = id;
   }
-  for (uint32_t rank = 0; rank < config_.merges.size(); ++rank) {
-    const auto [left, right] = config_.merges[rank];
-    merges_(left, right) = {rank, config_.merged[rank]};  // of two equal pairs the last counts, as in `tokenizers`
+  for (uint32_t i = 0; i < config_.merges.size(); ++i) {
+    const auto [left, right] = config_.merges[i];
+    merges_(left, right) = {config_.ranks.empty() ? i : config_.ranks[i],
+                            config_.merged[i]};  // of two equal pairs the last counts, as in `tokenizers`
   }
 }
 

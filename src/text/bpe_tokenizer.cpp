@@ -10,14 +10,10 @@ namespace blockzoo {
 namespace {
 
 /// The tokens that are looked for before, or after, the text is normalised.
-AddedTokens looked_for(const std::vector<AddedToken>& tokens, bool normalized,
-                       const std::vector<NormalizerStep>& normalizer) {
+AddedTokens looked_for(const std::vector<AddedToken>& tokens, bool normalized) {
   std::vector<AddedToken> chosen;
-  for (auto token : tokens) {
-    if (token.normalized != normalized) continue;
-    if (normalized) token.content = normalize(normalizer, token.content);
-    if (!token.content.empty()) chosen.push_back(std::move(token));
-  }
+  std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(chosen),
+               [&](const AddedToken& token) { return token.normalized == normalized && !token.content.empty(); });
   return AddedTokens(std::move(chosen));
 }
 
@@ -37,8 +33,8 @@ struct BpeTokenizer::Workspace {
 
 BpeTokenizer::BpeTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_text)
     : normalizer_(std::move(parts.normalizer)),
-      added_(looked_for(parts.added, false, normalizer_)),
-      added_normalized_(looked_for(parts.added, true, normalizer_)),
+      added_(looked_for(parts.added, false)),
+      added_normalized_(looked_for(parts.added, true)),
       pre_tokenizer_(std::move(parts.pre_tokenizer)),
       bpe_(std::move(parts.bpe)),
       decoder_(std::move(parts.decoder)),

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -6,6 +7,7 @@
 #include "blockzoo/text/tokenizer.h"
 #include "text/bpe_tokenizer.h"
 #include "text/json_node.h"
+#include "text/sentencepiece_model.h"
 #include "text/tokenizer_parts.h"
 
 namespace blockzoo {
@@ -46,10 +48,10 @@ std::optional<int64_t> end_id(const std::vector<std::string>& pieces, const fs::
   return std::nullopt;
 }
 
-std::unique_ptr<Tokenizer> open_json(const fs::path& file) {
-  auto json = contents(file);
+std::unique_ptr<Tokenizer> open_file(const fs::path& file) {
+  const auto bytes = contents(file);
   try {
-    auto parts = parse_tokenizer_json(json);
+    auto parts = file.extension() == ".model" ? parse_sentencepiece_model(bytes) : parse_tokenizer_json(bytes);
     const auto end = end_id(parts.pieces, file.parent_path());
     return std::make_unique<BpeTokenizer>(std::move(parts), end);
   } catch (const std::runtime_error& error) {
@@ -61,9 +63,10 @@ std::unique_ptr<Tokenizer> open_json(const fs::path& file) {
 
 std::unique_ptr<Tokenizer> open_tokenizer(const fs::path& path) {
   if (!fs::exists(path)) throw std::runtime_error(path.string() + ": there is no such tokenizer");
-  if (!fs::is_directory(path)) return open_json(path);
-  if (fs::exists(path / "tokenizer.json")) return open_json(path / "tokenizer.json");
-  throw std::runtime_error(path.string() + ": has no tokenizer.json");
+  if (!fs::is_directory(path)) return open_file(path);
+  for (const auto* name : {"tokenizer.json", "tokenizer.model"})
+    if (fs::exists(path / name)) return open_file(path / name);
+  throw std::runtime_error(path.string() + ": has neither tokenizer.json nor tokenizer.model");
 }
 
 }  // namespace blockzoo

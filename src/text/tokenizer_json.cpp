@@ -71,6 +71,8 @@ TokenizerParts parse_tokenizer_json(const std::string& json) {
       read_model(root.get("model"), pre_tokenizer.byte_level ? BpeUnit::kByte : BpeUnit::kCharacter, parts);
   add_pieces(parts.added, added, vocabulary, parts.pieces);
   read_post_processor(root.get("post_processor"), static_cast<int64_t>(parts.pieces.size()), parts.before, parts.after);
+  for (auto& token : parts.added)
+    if (token.normalized) token.content = normalize(parts.normalizer, token.content);
   parts.decoder = read_decoder(root.get("decoder"));
   for (const auto* key : {"normalizer", "pre_tokenizer", "added_tokens", "model"})
     parts.hash = hash_bytes(root.get(key).value().dump(), parts.hash);

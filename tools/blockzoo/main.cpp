@@ -24,6 +24,7 @@ constexpr auto kExamples = R"(Examples:
   blockzoo list norm                                the norms, their fields and their sources
   blockzoo export runs/tiny --to hub/tiny           a folder that Hugging Face transformers loads
   blockzoo import hub/smollm2 --to smol.yaml        a run file and its weights, from such a folder
+  blockzoo tokenizer train --vocab 10000 --special '<|endoftext|>' --to my_tokenizer texts/
   blockzoo zoo --filter layout=parallel             published models, their parameters and choices
   blockzoo train llama3-8b --scale tiny             one of them, small enough to train
 
@@ -66,6 +67,7 @@ int main(int argc, char** argv) {
   blockzoo::add_check_command(app);
   blockzoo::add_list_command(app);
   blockzoo::add_zoo_command(app);
+  blockzoo::add_tokenizer_command(app);
   blockzoo::add_logits_command(app);
   blockzoo::add_export_command(app);
   blockzoo::add_import_command(app);
