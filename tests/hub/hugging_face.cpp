@@ -39,6 +39,18 @@ LoadedModel small(const std::string& more) {
   return filled(read_config<ModelConfig>(overlay(base, parse_yaml(more, "test"))));
 }
 
+/// In place of a model's values the gradients of its cross entropy on these ids, without dropout.
+LoadedModel gradients_of(const LoadedModel& loaded, const std::vector<int64_t>& ids) {
+  Model model(loaded.config);
+  load_weights(*model, loaded.weights, "the model");
+  model->eval();
+  const auto tokens = at::tensor(ids, at::kLong);
+  at::cross_entropy_loss(model->forward(tokens.slice(0, 0, -1).unsqueeze(0))[0], tokens.slice(0, 1)).backward();
+  LoadedModel gradients{loaded.config, {}};
+  for (const auto& item : model->named_parameters()) gradients.weights[item.key()] = item.value().grad();
+  return gradients;
+}
+
 Json config_of(const std::filesystem::path& folder) { return Json::parse(read_file(folder / "config.json")); }
 
 /// A folder with a Llama in it, whose config.json can be changed.
@@ -203,7 +215,8 @@ TEST_CASE("Every model of the covering set is exported, with our modelling file 
     INFO(name);
     const TemporaryFolder temporary;
     const auto folder = (keep == nullptr ? temporary.path() : std::filesystem::path(keep)) / std::to_string(number++);
-    const auto report = export_hub_model(filled(config), {.folder = folder, .files = {}});
+    const auto model = filled(config);
+    const auto report = export_hub_model(model, {.folder = folder, .files = {}});
     CHECK(report.relative_error <= 1e-6);
     const bool has_file = std::filesystem::exists(folder / "modeling_blockzoo.py");
     CHECK(has_file == (report.class_name == "BlockzooForCausalLM"));
@@ -214,6 +227,7 @@ TEST_CASE("Every model of the covering set is exported, with our modelling file 
     save_npy(folder / "logits.npy", report.logits);
     std::ofstream ids(folder / "ids.txt");
     for (const auto id : report.prompt) ids << id << " ";
+    export_hub_model(gradients_of(model, report.prompt), {.folder = folder / "gradients", .files = {}});
   }
   CHECK(own > 0);
 }

@@ -3,6 +3,7 @@
 Needs the transformers package; nothing else in this project does. Prints the largest difference of every comparison and
 fails above 5e-6 (what transformers computes in float32 sets that limit)."""
 
+import tiny_model
 import torch
 import transformers
 from transformers_names import COMMON, LLAMA, TOKENS, finish, llama_names, logits_of, model
@@ -100,6 +101,69 @@ logits_of(
     TOKENS,
     gemma_layers,
 )
+
+
+
+def gemma4(config):
+    """With the layers' factors as parameters; transformers keeps them as buffers."""
+    module = transformers.Gemma4ForCausalLM(config)
+    for layer in module.model.layers:
+        layer.layer_scalar = torch.nn.Parameter(layer._buffers.pop("layer_scalar"))
+    return module
+
+
+gemma4_names = names | {
+    "model.layers.#.post_attention_layernorm.weight": "blocks.#.attention_output_norm.gain",
+    "model.layers.#.pre_feedforward_layernorm.weight": "blocks.#.ffn_norm.gain",
+    "model.layers.#.post_feedforward_layernorm.weight": "blocks.#.ffn_output_norm.gain",
+    "model.layers.#.layer_scalar": "blocks.#.output_factor",
+    "model.embed_tokens_per_layer.weight": "layer_embedding.table.weight",
+    "model.per_layer_model_projection.weight": "layer_embedding.projection.weight",
+    "model.per_layer_projection_norm.weight": "layer_embedding.norm.gain",
+    "model.layers.#.per_layer_input_gate.weight": "blocks.#.layer_input.gate.weight",
+    "model.layers.#.per_layer_projection.weight": "blocks.#.layer_input.output.weight",
+    "model.layers.#.post_per_layer_input_norm.weight": "blocks.#.layer_input.norm.gain",
+}
+to_float32, torch.Tensor.float = torch.Tensor.float, torch.Tensor.double  # its norms too are taken in float64
+for title, changes in {
+    "gemma 4, keys as values in global layers": {"attention_k_eq_v": True, "hidden_size_per_layer_input": 0},
+    "gemma 4, layer embeddings, keys and values of earlier layers": {
+        "hidden_size_per_layer_input": 3,
+        "num_kv_shared_layers": 2,
+        "use_double_wide_mlp": True,
+    },
+}.items():
+    config = {**tiny_model.MODELS[title], "context": 16}
+    logits_of(
+        gemma4,
+        title,
+        config,
+        transformers.Gemma4TextConfig(
+            **LLAMA | {"num_hidden_layers": config["layers"]},
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            head_dim=4,
+            global_head_dim=8,
+            vocab_size_per_layer_input=11,
+            final_logit_softcapping=1.5,
+            sliding_window=3,
+            layer_types=["sliding_attention", "full_attention"] * (config["layers"] // 2),
+            rope_parameters={
+                "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+                "full_attention": {
+                    "rope_type": "proportional",
+                    "rope_theta": 1000.0,
+                    "partial_rotary_factor": 0.25,
+                },
+            },
+            pad_token_id=None,
+            **changes,
+        ),
+        gemma4_names,
+        TOKENS,
+        tiny_model.LAYERS[title],
+    )
+torch.Tensor.float = to_float32
 
 LN, MLP = {"kind": "layer_norm"}, {"kind": "mlp", "activation": "gelu_tanh", "hidden": 9, "bias": True}
 BIASED = {"kind": "softmax", "heads": 2, "query_bias": True, "key_bias": True, "value_bias": True, "output_bias": True}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds import and export against Hugging Face transformers: check_hf_classes.py PROGRAM [CLASS | FOLDER]...
+"""Holds import and export against Hugging Face transformers: check_hf_classes.py PROGRAM [--covering TESTS] [CLASS | FOLDER]...
 
 Needs transformers; exits with 77 when it cannot be imported. For each class, small models with random weights in several
 settings: (1) transformers saves one, `blockzoo logits` reads the folder, and the logits are equal to 1e-4 of their largest
@@ -7,9 +7,16 @@ magnitude; (2) `blockzoo export` writes the same model again, and transformers l
 newly initialised, and with equal logits; (3) one update of AdamW by `blockzoo train` from the imported weights changes them as
 PyTorch does, to 1e-4 of the largest change. Prompts are longer than the windows.
 
-FOLDER is one with exports below it, each with ids.txt and logits.npy, as the test of the covering set leaves them when
-BLOCKZOO_COVERING_FOLDER names a folder; they are loaded, compared and updated once."""
+FOLDER is one with exports below it, each with ids.txt, logits.npy and its gradients under the names of its weights, as the
+test of the covering set leaves them when BLOCKZOO_COVERING_FOLDER names a folder: in it any two values of the zoo meet, in
+classes of transformers and in the modelling file. They are loaded with no key missing, unexpected or newly initialised, and
+their logits and gradients are compared. --covering TESTS lets the program of the tests leave them first."""
 
+import argparse
+import concurrent.futures
+import contextlib
+import io
+import multiprocessing
 import os
 import pathlib
 import re
@@ -20,6 +27,7 @@ import tempfile
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 try:
     import numpy
+    import safetensors.torch
     import torch
     import transformers
 except ImportError as error:
@@ -31,6 +39,8 @@ transformers.logging.disable_progress_bar()
 torch.set_num_threads(1)
 RELATIVE = 1e-4
 TOKENS = 24
+WORKERS = min(2, len(os.sched_getaffinity(0)))
+MODULES = tempfile.TemporaryDirectory()
 CONTEXT_KEYS = ("max_position_embeddings", "max_seq_len", "seq_length")
 
 SIZES = {"vocab_size": 37, "hidden_size": 16, "intermediate_size": 28, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -49,6 +59,9 @@ YARN = rope(1e4, rope_type="yarn", factor=2.0, original_max_position_embeddings=
 LINEAR = rope(1e4, rope_type="linear", factor=3.0)
 MSCALE = rope(1e4, rope_type="yarn", factor=4.0, original_max_position_embeddings=8, mscale=0.7, mscale_all_dim=0.9)
 LATENT = {"kv_lora_rank": 6, "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 3, "first_k_dense_replace": 4}
+GEMMA4 = SIZES | {"num_key_value_heads": 2, "head_dim": 6, "global_head_dim": 8, "sliding_window": 5, "vocab_size_per_layer_input": 37}
+P_ROPE = {"rope_parameters": {"full_attention": {"rope_type": "proportional", "rope_theta": 1e3, "partial_rotary_factor": 0.5},
+                              "sliding_attention": {"rope_type": "default", "rope_theta": 1e2}}}
 BY_LAYER = {"rope_parameters": {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
                                 "sliding_attention": {"rope_type": "default", "rope_theta": 1e3}}}
 
@@ -79,6 +92,14 @@ SETTINGS = {
     "Gemma3ForCausalLM": [
         GROUPED | BY_LAYER | {"head_dim": 6, "query_pre_attn_scalar": 9, "sliding_window": 5, "layer_types": LAYERS},
         GROUPED | {"head_dim": 4, "sliding_window": 5, "final_logit_softcapping": 2.0},
+    ],
+    "Gemma4ForCausalLM": [
+        GEMMA4 | {"hidden_size_per_layer_input": 0, "attention_k_eq_v": True, "num_global_key_value_heads": 1, "final_logit_softcapping": 2.0,
+                  "layer_types": [LAYERS[0], LAYERS[0], LAYERS[0], LAYERS[1]]},
+        GEMMA4 | P_ROPE | {"hidden_size_per_layer_input": 5, "num_kv_shared_layers": 2, "use_double_wide_mlp": True, "num_key_value_heads": 1,
+                           "layer_types": [LAYERS[0], LAYERS[1]] * 2},
+        GEMMA4 | {"hidden_size_per_layer_input": 5, "attention_bias": True, "tie_word_embeddings": False, "rms_norm_eps": 1e-3,
+                  "layer_types": ["full_attention"] * 4},
     ],
     "OlmoForCausalLM": [GROUPED | rope(1e3), SIZES | {"num_key_value_heads": 4, "attention_bias": True, "tie_word_embeddings": True}],
     "Olmo2ForCausalLM": [GROUPED | rope(5e5) | {"rms_norm_eps": 1e-3}, GROUPED | YARN | {"attention_bias": True}],
@@ -169,10 +190,18 @@ SETTINGS = {
 }
 
 
+def trained_wholly(model):
+    """The factors of Gemma 4's layers, which transformers keeps as buffers, are parameters."""
+    for module in model.modules():
+        if "layer_scalar" in module._buffers:
+            module.layer_scalar = torch.nn.Parameter(module._buffers.pop("layer_scalar"))
+    return model
+
+
 def build(name, settings, seed):
     """A model whose every parameter is random, norms and biases too."""
     cls = getattr(transformers, name)
-    model = cls(cls.config_class(**settings)).eval()
+    model = trained_wholly(cls(cls.config_class(**settings)).eval())
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -214,7 +243,7 @@ def load_strictly(folder):
     wrong = {kind: names for kind, names in info.items() if names}
     if wrong:
         raise AssertionError(f"loading said {wrong}")
-    return model.eval()
+    return trained_wholly(model.eval())
 
 
 RUN = """
@@ -246,8 +275,12 @@ def check_update(program, source, vocabulary, context):
     program.run("train", "run.yaml", "--out", "run", "--quiet")
     program.run("export", "run", "--to", "after")
     before, after = load_strictly(source), load_strictly(folder / "after")
-    if type(before).__name__ != type(after).__name__:  # another class holds the same model, under other names
-        return f"update exported as {type(after).__name__}, not compared", 0.0
+    words = "update"
+    if type(before).__name__ != type(after).__name__:  # another class holds the model without dropout, under other names
+        program.run("export", "start.yaml", "--to", "before")
+        before = load_strictly(folder / "before")
+        words = f"update as {type(after).__name__}"
+    assert type(before).__name__ == type(after).__name__
     ids = torch.from_numpy(window.astype(numpy.int64))
     start = {name: value.clone() for name, value in before.state_dict().items()}
     optimizer = torch.optim.AdamW(before.parameters(), lr=LR, betas=(0.9, 0.95), eps=EPS, weight_decay=0.0)
@@ -258,7 +291,7 @@ def check_update(program, source, vocabulary, context):
     changes = {name: ((theirs[name] - start[name]).abs().max().item(), (ours[name] - theirs[name]).abs().max().item()) for name in start}
     largest = max(change for change, _ in changes.values())
     error = max(off for _, off in changes.values()) / largest
-    return f"update {error:.1e}", error
+    return f"{words} {error:.1e}", error
 
 
 def check(program, name, number, settings):
@@ -292,38 +325,84 @@ def check_covering(program, source):
     expected = torch.from_numpy(numpy.load(source / "logits.npy"))
     model = load_strictly(source)
     loaded = relative(logits_of(model, ids), expected)
-    config = getattr(model.config, "blockzoo", None)
-    words, error = "", 0.0
-    if config:
-        words, error = check_update(program, source, config["vocabulary"], config["context"])
-    print(f"{source.name}: {type(model).__name__}, loaded {loaded:.1e}; {words}")
+    tokens = torch.tensor(ids)
+    logits = model(tokens[:-1].unsqueeze(0), use_cache=False).logits[0].float()
+    torch.nn.functional.cross_entropy(logits, tokens[1:]).backward()
+    ours = safetensors.torch.load_file(source / "gradients" / "model.safetensors")
+    theirs = {name: parameter.grad for name, parameter in model.named_parameters()}
+    lost = [name for name in theirs if theirs[name] is None or name not in ours]
+    if lost:
+        raise AssertionError(f"no gradient of {', '.join(lost)}")
+    error = max((theirs[name] - ours[name]).abs().max().item() for name in theirs) / max(g.abs().max().item() for g in ours.values())
+    print(f"{source.name}: {type(model).__name__}, loaded {loaded:.1e}, gradients {error:.1e}")
     if not (loaded <= RELATIVE and error <= RELATIVE):
-        raise AssertionError("logits or update differ")
+        raise AssertionError("logits or gradients differ")
 
 
-def jobs(program_path, chosen):
+def one_job(title, function, program, arguments):
+    """What it says, and whether it failed. In a process of its own, which has its own place for modelling files."""
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(said):
+        transformers.dynamic_module_utils.HF_MODULES_CACHE = f"{MODULES.name}/{os.getpid()}"
+        try:
+            function(Program(program, pathlib.Path(folder)), *arguments)
+        except Exception as error:
+            print(f"{title}: FAILED: {type(error).__name__}: {error}")
+            return said.getvalue(), True
+    return said.getvalue(), False
+
+
+def class_jobs(chosen):
+    for name, settings in SETTINGS.items():
+        if name in chosen or not chosen:
+            for number, one in enumerate(settings):
+                yield f"{name} {number}", check, (name, number, one)
+
+
+def covering_jobs(folder):
+    for source in sorted(folder.resolve().iterdir(), key=lambda path: int(path.name)):
+        yield source.name, check_covering, (source,)
+
+
+def leave_covering(tests, folder):
+    """Starts the test that leaves the covering set's exports in the folder."""
+    source = pathlib.Path(__file__).resolve().parents[2]
+    return subprocess.Popen([tests, "Every model of the covering set is exported*"], cwd=source, stdout=subprocess.PIPE, text=True,
+                            env=os.environ | {"BLOCKZOO_COVERING_FOLDER": folder})
+
+
+def main(program, tests, chosen):
     folders = [pathlib.Path(one) for one in chosen if pathlib.Path(one).is_dir()]
     names = [one for one in chosen if not pathlib.Path(one).is_dir()]
-    for folder in folders:
-        for source in sorted(folder.iterdir()):
-            yield source.name, lambda program, source=source.resolve(): check_covering(program, source)
-    for name, settings in SETTINGS.items():
-        if name in names or not chosen:
-            for number, one in enumerate(settings):
-                yield f"{name} {number}", lambda program, job=(name, number, one): check(program, *job)
+    fork = multiprocessing.get_context("fork")  # transformers is imported once
+    with tempfile.TemporaryDirectory() as covering, concurrent.futures.ProcessPoolExecutor(WORKERS, mp_context=fork) as pool:
+        leaving = leave_covering(tests, covering) if tests else None
+        running = []
 
+        def submit(jobs):
+            running.extend(pool.submit(one_job, title, function, program, arguments) for title, function, arguments in jobs)
 
-def main(program, chosen):
-    failed = 0
-    for title, job in jobs(program, chosen):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                job(Program(program, pathlib.Path(folder)))
-            except Exception as error:
+        submit(class_jobs(names) if names or not folders else ())
+        for folder in folders:
+            submit(covering_jobs(folder))
+        failed = 0
+        if leaving:
+            said = leaving.communicate()[0]
+            if leaving.returncode != 0:
                 failed += 1
-                print(f"{title}: FAILED: {type(error).__name__}: {error}")
-    print(f"{failed} failed" if failed else "all equal")
+                print(said)
+            submit(covering_jobs(pathlib.Path(covering)))
+        for job in running:
+            said, bad = job.result()
+            print(said, end="", flush=True)
+            failed += bad
+    print(f"{len(running)} compared, " + (f"{failed} failed" if failed else "all equal"))
     sys.exit(1 if failed else 0)
 
 
-main(sys.argv[1], sys.argv[2:])
+parser = argparse.ArgumentParser()
+parser.add_argument("program")
+parser.add_argument("--covering", metavar="TESTS")
+parser.add_argument("chosen", nargs="*")
+given = parser.parse_args()
+main(given.program, given.covering, given.chosen)

@@ -10,7 +10,9 @@ import torch
 import transformers
 from transformers import modeling_rope_utils
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from golden_file import Weights, ramp
 from transformers.models.t5.modeling_t5 import T5Attention
+from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
 from transformers_names import compare, finish
 
 # Frequencies of every scaling.
@@ -62,5 +64,23 @@ for buckets, longest in ((32, 128), (8, 20), (16, 100)):
     )
     ours = torch.tensor([reference.t5_bucket(d, buckets, longest) for d in distance.tolist()])
     compare(f"T5 buckets {buckets}, {longest}", ours.double(), theirs.double(), 0)
+
+# Relative positions of Transformer-XL, by XLNet, which has them: scores of the last queries and keys of one sequence.
+length, heads, width, d = 6, 2, 4, 8
+core = XLNetRelativeAttention(transformers.XLNetConfig(d_model=d, n_head=heads, d_inner=8)).double()
+w, q = Weights(), ramp("q", [2, length, heads, width])
+k = ramp("k", [2, length, heads, width])
+position = reference.Position({"kind": "transformer_xl"}, w, 16, heads, d)
+ours = torch.einsum("bihk,bjhk->bhij", position.shifted(q, "content_bias"), k) + position.relative(q, 0, length)
+angles = torch.arange(length, -length, -1.0)[:, None] * 10000.0 ** (-torch.arange(0, d, 2.0) / d)  # distances
+waves = torch.cat([angles.sin(), angles.cos()], -1).float().double()
+r = (waves @ w.leaves["projection.weight"].T).view(2 * length, 1, heads, width).expand(-1, 2, -1, -1)
+with torch.no_grad():
+    core.r_w_bias.copy_(w.leaves["content_bias.weight"])
+    core.r_r_bias.copy_(w.leaves["position_bias.weight"])
+ac = torch.einsum("ibnd,jbnd->bnij", q.transpose(0, 1) + core.r_w_bias, k.transpose(0, 1))
+bd = torch.einsum("ibnd,jbnd->bnij", q.transpose(0, 1) + core.r_r_bias, r)
+theirs = ac + core.rel_shift_bnij(bd, klen=length)
+compare("Transformer-XL", ours.tril(), theirs.tril())
 
 finish()
