@@ -6,22 +6,10 @@
 
 #include "blockzoo/core/hash.h"
 #include "blockzoo/hub/weights.h"
+#include "blockzoo/nn/eval_scope.h"
 
 namespace blockzoo {
 namespace {
-
-/// Evaluation mode while it lives.
-class EvalScope {
- public:
-  explicit EvalScope(torch::nn::Module& module) : module_(module), training_(module.is_training()) { module.eval(); }
-  ~EvalScope() { module_.train(training_); }
-  EvalScope(const EvalScope&) = delete;
-  EvalScope& operator=(const EvalScope&) = delete;
-
- private:
-  torch::nn::Module& module_;
-  const bool training_;
-};
 
 Model build(const RunConfig& config, c10::Device device) {
   Model model(config.model);

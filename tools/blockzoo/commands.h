@@ -17,6 +17,7 @@ void add_compare_command(CLI::App& app);
 void add_check_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_zoo_command(CLI::App& app);
+void add_generate_command(CLI::App& app);
 void add_tokenizer_command(CLI::App& app);
 void add_logits_command(CLI::App& app);
 void add_export_command(CLI::App& app);

@@ -22,6 +22,7 @@ constexpr auto kExamples = R"(Examples:
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
   blockzoo list norm                                the norms, their fields and their sources
+  blockzoo generate --model runs/tiny --prompt "Once upon a time"
   blockzoo export runs/tiny --to hub/tiny           a folder that Hugging Face transformers loads
   blockzoo import hub/smollm2 --to smol.yaml        a run file and its weights, from such a folder
   blockzoo tokenizer train --vocab 10000 --special '<|endoftext|>' --to my_tokenizer texts/
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   blockzoo::add_check_command(app);
   blockzoo::add_list_command(app);
   blockzoo::add_zoo_command(app);
+  blockzoo::add_generate_command(app);
   blockzoo::add_tokenizer_command(app);
   blockzoo::add_logits_command(app);
   blockzoo::add_export_command(app);

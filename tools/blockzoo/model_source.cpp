@@ -3,9 +3,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "blockzoo/hub/atomic_file.h"
-#include "blockzoo/text/byte_tokenizer.h"
 #include "blockzoo/hub/checkpoint.h"
 #include "blockzoo/hub/safetensors.h"
+#include "blockzoo/text/byte_tokenizer.h"
 
 namespace blockzoo {
 namespace {
@@ -100,6 +100,12 @@ SourcedModel load_model(const ModelSource& source) {
   if (fs::exists(path / "run.json")) return from_run(source);
   throw std::runtime_error(source.model +
                            " is no model: a folder needs run.json (a run) or config.json (Hugging Face)");
+}
+
+std::unique_ptr<Tokenizer> model_tokenizer(const ModelSource& source, const SourcedModel& model) {
+  if (model.tokenizer.empty()) return nullptr;
+  if (is_hub_folder(source.model)) return open_tokenizer(source.model);
+  return std::make_unique<ByteTokenizer>();
 }
 
 }  // namespace blockzoo

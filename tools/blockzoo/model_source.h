@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "blockzoo/hub/hugging_face.h"
+#include "blockzoo/text/tokenizer.h"
 #include "blockzoo/train/record.h"
 #include "blockzoo/train/run_config.h"
 
@@ -41,5 +43,8 @@ inline constexpr auto kModelHelp =
 
 /// Errors: std::runtime_error that says what is missing; ConfigError.
 SourcedModel load_model(const ModelSource& source);
+
+/// How text becomes ids for such a model; null when nothing says it.
+std::unique_ptr<Tokenizer> model_tokenizer(const ModelSource& source, const SourcedModel& model);
 
 }  // namespace blockzoo

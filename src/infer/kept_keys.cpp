@@ -1,0 +1,81 @@
+#include "infer/kept_keys.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+namespace blockzoo {
+namespace {
+
+/// Memory for `room` columns of x [B, T, heads, width], as [B, heads, room, width].
+Tensor memory_like(const Tensor& x, int64_t room) {
+  return x.defined() ? at::empty({x.size(0), x.size(2), room, x.size(3)}, x.options()) : Tensor();
+}
+
+void write_columns(const Tensor& memory, int64_t column, const Tensor& x) {
+  if (memory.defined()) memory.narrow(2, column, x.size(1)).copy_(x.transpose(1, 2));
+}
+
+Tensor columns_of(const Tensor& memory, int64_t column, int64_t columns) {
+  return memory.defined() ? memory.narrow(2, column, columns).transpose(1, 2) : Tensor();
+}
+
+/// Rows `rows` of the columns from `column` on, at the beginning of memory of the same room.
+Tensor moved_rows(const Tensor& memory, const Tensor& rows, int64_t column, int64_t columns) {
+  if (!memory.defined()) return {};
+  auto fresh = at::empty({rows.size(0), memory.size(1), memory.size(2), memory.size(3)}, memory.options());
+  fresh.narrow(2, 0, columns).copy_(memory.narrow(2, column, columns).index_select(0, rows));
+  return fresh;
+}
+
+}  // namespace
+
+KeysValues KeptKeys::extend(const KeysValues& fresh) {
+  const auto columns = fresh.keys.size(1);
+  if (!keys_.defined()) {
+    keys_ = memory_like(fresh.keys, room_);
+    values_ = memory_like(fresh.values, room_);
+  }
+  if (used_ + columns > room_) make_room(columns);
+  write_columns(keys_, used_, fresh.keys);
+  write_columns(values_, used_, fresh.values);
+  used_ += columns;
+  const auto seen = window_ == 0 ? used_ : std::min(used_, window_ - 1 + columns);
+  return {columns_of(keys_, used_ - seen, seen), columns_of(values_, used_ - seen, seen),
+          absent_from(before_ + used_ - seen)};
+}
+
+void KeptKeys::make_room(int64_t columns) {
+  const auto kept = window_ == 0 ? used_ : std::min(used_, window_ - 1), gone = used_ - kept;
+  TORCH_CHECK(kept + columns <= room_, "[kv_cache] there is room for ", room_, " columns, not for ", kept + columns);
+  for (const auto& memory : {keys_, values_})
+    if (memory.defined()) memory.narrow(2, 0, kept).copy_(memory.narrow(2, gone, kept).clone());
+  used_ = kept;
+  before_ += gone;
+}
+
+Tensor KeptKeys::absent_from(int64_t column) const {
+  return most_absent_ > column ? (absent_ - column).clamp_min(0) : Tensor();
+}
+
+void KeptKeys::set_absent(int64_t most, const Tensor& absent) {
+  most_absent_ = most;
+  absent_ = absent;
+}
+
+void KeptKeys::keep_rows(const Tensor& rows, int64_t columns) {
+  const auto gone = std::max<int64_t>(columns - before_, 0);
+  before_ = std::max<int64_t>(before_ - columns, 0);
+  used_ = std::max<int64_t>(used_ - gone, 0);
+  if (!keys_.defined()) return;
+  keys_ = moved_rows(keys_, rows, gone, used_);
+  values_ = moved_rows(values_, rows, gone, used_);
+}
+
+int64_t KeptKeys::bytes() const {
+  int64_t sum = 0;
+  for (const auto& memory : {keys_, values_}) sum += memory.defined() ? static_cast<int64_t>(memory.nbytes()) : 0;
+  return sum;
+}
+
+}  // namespace blockzoo

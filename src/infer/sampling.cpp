@@ -1,0 +1,124 @@
+#include "blockzoo/infer/sampling.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace blockzoo {
+namespace {
+
+/// Tokens that are left. Until the end their probabilities are relative to the likeliest, which has 1.
+using Candidates = std::vector<Candidate>;
+
+/// The logits after the repetition penalty.
+std::vector<double> penalised(std::span<const float> logits, double penalty, const std::unordered_set<int64_t>& read) {
+  std::vector<double> scores(logits.begin(), logits.end());
+  bool any = false;
+  for (size_t id = 0; id < scores.size(); ++id) {
+    if (std::isnan(scores[id]) || scores[id] == INFINITY)
+      throw std::runtime_error(fmt::format("the model's logit of token {} is {}: no token can be chosen", id,
+                                           std::isnan(scores[id]) ? "NaN" : "infinite"));
+    any |= std::isfinite(scores[id]);
+  }
+  if (!any) throw std::runtime_error("the model gives every token the logit -infinity: no token can be chosen");
+  if (penalty == 1) return scores;
+  for (const auto id : read) {
+    auto& score = scores.at(static_cast<size_t>(id));
+    score = score > 0 ? score / penalty : score * penalty;
+  }
+  return scores;
+}
+
+bool likelier(const Candidate& a, const Candidate& b) {
+  return a.probability != b.probability ? a.probability > b.probability : a.id < b.id;
+}
+
+/// The k-th largest score, or -infinity where all stay.
+double least_of_top(const std::vector<double>& scores, int64_t k) {
+  if (k == 0 || k >= static_cast<int64_t>(scores.size())) return -INFINITY;
+  auto sorted = scores;
+  std::nth_element(sorted.begin(), sorted.begin() + (k - 1), sorted.end(), std::greater<>());
+  return sorted[static_cast<size_t>(k - 1)];
+}
+
+double total(const Candidates& left) {
+  double sum = 0;
+  for (const auto& one : left) sum += one.probability;
+  return sum;
+}
+
+/// Keeps the likeliest until their share reaches p. `left` is sorted afterwards.
+void keep_top_p(Candidates& left, double p) {
+  if (p >= 1) return;
+  std::sort(left.begin(), left.end(), likelier);
+  const double enough = p * total(left);
+  size_t kept = 0;
+  for (double sum = 0; kept < left.size() && (kept == 0 || sum < enough); ++kept) sum += left[kept].probability;
+  left.resize(kept);
+}
+
+}  // namespace
+
+std::string sampling_problem(const Sampling& sampling) {
+  const auto wrong = [](const char* name, const char* allowed, double value) {
+    return fmt::format("{} must be {}, got {}", name, allowed, value);
+  };
+  if (!(sampling.temperature >= 0) || std::isinf(sampling.temperature))
+    return wrong("temperature", "0 or a positive number", sampling.temperature);
+  if (sampling.top_k < 0) return fmt::format("top_k must be 0 or more, got {}", sampling.top_k);
+  if (!(sampling.top_p >= 0 && sampling.top_p <= 1)) return wrong("top_p", "from 0 to 1", sampling.top_p);
+  if (!(sampling.min_p >= 0 && sampling.min_p <= 1)) return wrong("min_p", "from 0 to 1", sampling.min_p);
+  if (!(sampling.repetition_penalty > 0) || std::isinf(sampling.repetition_penalty))
+    return wrong("repetition_penalty", "a positive number", sampling.repetition_penalty);
+  return "";
+}
+
+std::vector<Candidate> candidates(std::span<const float> logits, const Sampling& sampling,
+                                  const std::unordered_set<int64_t>& read) {
+  const auto scores = penalised(logits, sampling.repetition_penalty, read);
+  const auto best = std::max_element(scores.begin(), scores.end());  // the first of equal ones
+  // Denormal temperatures count as 0: the program flushes denormals.
+  if (sampling.temperature < std::numeric_limits<double>::min()) return {{best - scores.begin(), 1}};
+  const double least = least_of_top(scores, sampling.top_k);
+  Candidates left;
+  for (size_t id = 0; id < scores.size(); ++id) {
+    if (scores[id] < least) continue;
+    const double probability = std::exp((scores[id] - *best) / sampling.temperature);
+    if (probability > 0) left.push_back({static_cast<int64_t>(id), probability});
+  }
+  keep_top_p(left, sampling.top_p);
+  std::erase_if(left, [&](const Candidate& one) { return one.probability < sampling.min_p; });
+  const double sum = total(left);
+  for (auto& one : left) one.probability /= sum;
+  return left;
+}
+
+Sampler::Sampler(const Sampling& sampling, uint64_t seed) : sampling_(sampling), random_(seed) {
+  if (const auto problem = sampling_problem(sampling); !problem.empty()) throw std::invalid_argument(problem);
+}
+
+void Sampler::read(std::span<const int64_t> ids) {
+  if (sampling_.repetition_penalty != 1) read_.insert(ids.begin(), ids.end());
+}
+
+int64_t Sampler::next(std::span<const float> logits) {
+  const auto left = candidates(logits, sampling_, read_);
+  auto chosen = left.back().id;
+  if (left.size() > 1) {
+    const double u = static_cast<double>(random_() >> 11) * 0x1p-53;  // [0, 1)
+    double sum = 0;
+    for (const auto& one : left) {
+      sum += one.probability;
+      if (u >= sum) continue;
+      chosen = one.id;
+      break;
+    }
+  }
+  read(std::span(&chosen, 1));
+  return chosen;
+}
+
+}  // namespace blockzoo
