@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/attention_tiles.h"
+
 namespace blockzoo {
 namespace {
 
@@ -46,6 +48,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
           v.sizes().slice(0, 3) == k.sizes().slice(0, 3) && q.size(2) % k.size(2) == 0,
       "[attend] needs q [B, T, H, K], k [B, S, G, K], v [B, S, G, W] with S at least T and H a multiple of G, got ",
       q.sizes(), ", ", k.sizes(), ", ", v.sizes());
+  if (tiles_fit(q, k, v, options)) return attend_in_tiles(q, k, v, options);
   const auto length = q.size(1), keys = k.size(1);
   const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
   const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);

@@ -62,5 +62,7 @@ template <>
 inline constexpr FamilyName family_name<TokenType>{20, "token_type", "how a token id is stored"};
 template <>
 inline constexpr FamilyName family_name<StartConfig>{21, "start", "the values that training starts from"};
+template <>
+inline constexpr FamilyName family_name<Kernels>{22, "kernels", "how operators are computed on the CPU"};
 
 }  // namespace blockzoo

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/linear.h"
 #include "blockzoo/nn/parameter.h"
 
 namespace blockzoo {
@@ -11,7 +12,7 @@ LinearImpl::LinearImpl(const LinearConfig& config)
   if (config.bias) bias = register_parameter("bias", born({config.out}, 0));
 }
 
-Tensor LinearImpl::forward(const Tensor& x) { return at::linear(x, weight, bias); }
+Tensor LinearImpl::forward(const Tensor& x) { return linear_map(x, weight, bias); }
 
 EmbeddingImpl::EmbeddingImpl(int64_t rows, int64_t width)
     : weight(register_parameter("weight", born({rows, width}, 0))) {}

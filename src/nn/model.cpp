@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "blockzoo/kernels/linear.h"
 #include "blockzoo/nn/parameter.h"
 #include "core/writer.h"
 
@@ -107,7 +108,7 @@ Tensor ModelImpl::embed(const Tensor& tokens, const Places& places) {
 Tensor ModelImpl::logits(const Tensor& x) {
   auto y = final_norm_(x);
   if (!head_projection_.is_empty()) y = head_projection_(y);
-  y = at::linear(y, head_.is_empty() ? embedding_->weight : head_->weight, head_bias_);
+  y = linear_map(y, head_.is_empty() ? embedding_->weight : head_->weight, head_bias_);
   const auto factor = scale_factor(config_.logit_scale, config_.width);
   if (factor != 1) y = y * factor;
   if (config_.final_softcap > 0) y = at::tanh(y / config_.final_softcap) * config_.final_softcap;

@@ -2,18 +2,15 @@
 
 #include <ATen/ATen.h>
 
-#include "blockzoo/nn/norm/base.h"
+#include "blockzoo/kernels/cross_entropy.h"
 
 namespace blockzoo {
 
 LossSums loss_sums(const Tensor& logits, const Tensor& targets, bool with_z) {
   TORCH_CHECK(logits.dim() == 3 && targets.sizes() == logits.sizes().slice(0, 2),
               "[loss] needs logits [B, T, V] and targets [B, T], got ", logits.sizes(), " and ", targets.sizes());
-  const auto wide = widened(logits);
   const auto counted = targets != kIgnored;
-  const auto log_z = at::logsumexp(wide, -1);                                           // [B, T]
-  const auto target = wide.gather(-1, targets.clamp_min(0).unsqueeze(-1)).squeeze(-1);  // [B, T]
-  const auto losses = (log_z - target).masked_fill(counted.logical_not(), 0);           // [B, T]
+  const auto [losses, log_z] = cross_entropy(logits, targets);  // [B, T]
   LossSums sums;
   sums.cross_entropy = losses.sum();
   if (with_z) sums.z = log_z.square().masked_fill(counted.logical_not(), 0).sum();

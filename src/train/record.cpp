@@ -94,6 +94,7 @@ RunRecord record_from_json(const std::string& text) {
   record.device = json.at("device");
   record.machine = json.value("machine", "");
   if (json.contains("build")) record.build = build_from(json.at("build"));
+  record.kernels = json.value("kernels", "");
   record.threads = json.at("threads");
   record.started = json.at("started");
   record.train_s = json.at("train_s");
@@ -125,6 +126,7 @@ std::string to_json(const RunRecord& record) {
                {"parameters_without_embeddings", without_embeddings(record.parameters_by_part)},
                {"device", record.device},
                {"machine", record.machine},
+               {"kernels", record.kernels},
                {"threads", record.threads},
                {"started", record.started},
                {"train_s", record.train_s},

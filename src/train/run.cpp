@@ -42,6 +42,7 @@ class Run {
     record_.device = session_.device().str();
     record_.machine = machine();
     record_.build = build_info();
+    record_.kernels = describe(config.train.kernels);
     record_.threads = at::get_num_threads();
     record_.started = utc_now();
     record_.data_hash = hex(session_.corpus().hash);

@@ -79,6 +79,8 @@ std::string identity(const RunConfig& config) {
   auto tree = to_tree(bare);
   if (std::holds_alternative<DrawnStart>(bare.start))  // runs from before there was a choice keep their identity
     std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "start"; });
+  if (bare.train.kernels == Kernels::kReference)  // as those runs were computed
+    std::erase_if(tree["train"].entries, [](const auto& entry) { return entry.key == "kernels"; });
   return hex(hash_bytes(write_yaml(tree)));
 }
 

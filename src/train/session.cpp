@@ -53,6 +53,7 @@ Session::Session(const RunConfig& config)
 
 Session::Sums Session::accumulate_gradients(int64_t step) {
   const auto& train = config_.train;
+  const KernelScope kernels(train.kernels);
   const auto part = train.batch / train.accumulation;
   const bool with_z = train.loss.z_loss > 0;
   at::manual_seed(seed_for(static_cast<uint64_t>(config_.seed), "dropout", static_cast<uint64_t>(step)));
@@ -99,6 +100,7 @@ StepResult Session::advance(bool by_layer) {
 EvalResult Session::evaluate() {
   const at::NoGradGuard no_grad;
   const EvalScope eval(*model_);
+  const KernelScope kernels(config_.train.kernels);
   double sum = 0, marked_sum = 0;
   std::vector<double> window_losses;
   int64_t tokens = 0, marked_tokens = 0;

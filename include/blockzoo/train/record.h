@@ -51,6 +51,7 @@ struct RunRecord {
   std::string device;
   std::string machine;  // that it ran on, all of them when it was resumed elsewhere; empty: not known
   BuildInfo build;      // of the program that trained it
+  std::string kernels;  // what computed it, as describe(Kernels) has it; empty: not known
   int64_t threads = 0;
   std::string started;  // UTC, ISO 8601
   double train_s = 0;   // time in updates, validation and saving left out

@@ -7,6 +7,7 @@
 
 #include "blockzoo/core/tree.h"
 #include "blockzoo/data/corpus.h"
+#include "blockzoo/kernels/choice.h"
 #include "blockzoo/nn/model_config.h"
 #include "blockzoo/train/loss.h"
 #include "blockzoo/train/optimizer.h"
@@ -35,6 +36,7 @@ struct TrainConfig {
   double clip = 1;
   double divergence_nats = 1;
   Precision precision = Precision::kFloat32;
+  Kernels kernels = Kernels::kFast;
   DeviceChoice device = DeviceChoice::kAuto;
   std::optional<int64_t> threads;
   int64_t log_every = 10;
@@ -53,6 +55,7 @@ struct TrainConfig {
     visit("divergence_nats", self.divergence_nats, positive,
           "a loss this far above the first for ten steps is a divergence");
     visit("precision", self.precision, "float32, or bfloat16 products with float32 weights");
+    visit("kernels", self.kernels, "fast: fused operators, on the CPU; reference: LibTorch's own");
     visit("device", self.device, "auto takes CUDA where there is one");
     visit("threads", self.threads, positive, "auto is the cores that this process may use");
     visit("log_every", self.log_every, positive, "steps between lines of the metrics");

@@ -1,5 +1,7 @@
 #include "blockzoo/nn/ffn/mlp.h"
 
+#include "blockzoo/kernels/activation.h"
+
 namespace blockzoo {
 namespace {
 

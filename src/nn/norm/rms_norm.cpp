@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/rms_norm.h"
 #include "blockzoo/nn/parameter.h"
 
 namespace blockzoo {
@@ -11,14 +12,8 @@ RmsNormImpl::RmsNormImpl(const RmsNormConfig& config, at::IntArrayRef shape) : c
 }
 
 Tensor RmsNormImpl::forward(const Tensor& x) {
-  const auto wide = widened(x);
-  auto y = wide * at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + config_.eps);
-  if (gain_.defined()) {
-    TORCH_CHECK(x.size(-1) == gain_.size(-1), "[rms_norm] last dim of x must be ", gain_.size(-1), ", got x ",
-                x.sizes());
-    y = y * (config_.unit_offset ? gain_ + 1 : gain_);
-  }
-  return y.to(x.scalar_type());
+  if (!gain_.defined()) return rms_norm(x, {}, config_.eps);
+  return rms_norm(x, config_.unit_offset ? gain_ + 1 : gain_, config_.eps);
 }
 
 }  // namespace blockzoo

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blockzoo/kernels/rotary.h"
 #include "blockzoo/nn/parameter.h"
 #include "core/scalar.h"
 
@@ -59,16 +60,7 @@ Tensor RopePositionImpl::rotate(const Tensor& x, const Places& places) const {
   TORCH_CHECK(x.size(-1) >= channels_, "[rope] heads must be at least ", channels_, " wide, got x ", x.sizes());
   const auto cosine = rows_at(places, x.size(1), cosine_, "rope");  // [T, 1, R/2], or [B, T, 1, R/2]
   const auto sine = rows_at(places, x.size(1), sine_, "rope");
-  const auto turning = x.slice(-1, 0, channels_);
-  const auto rest = x.slice(-1, channels_);
-  const bool half = pairing_ == RopePairing::kHalf;
-  const auto pairs = half ? turning.unflatten(-1, {2, channels_ / 2}) : turning.unflatten(-1, {channels_ / 2, 2});
-  const int64_t pair_dim = half ? -2 : -1;
-  const auto a = pairs.select(pair_dim, 0);  // [B, T, heads, R/2]
-  const auto b = pairs.select(pair_dim, 1);
-  const auto turned =
-      at::stack({a * cosine - b * sine, a * sine + b * cosine}, pair_dim).flatten(-2).to(x.scalar_type());
-  return rest.size(-1) == 0 ? turned : at::cat({turned, rest}, -1);
+  return rotate_pairs(x, cosine, sine, pairing_);
 }
 
 }  // namespace blockzoo

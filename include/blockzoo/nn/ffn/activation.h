@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "blockzoo/core/names.h"
-#include "blockzoo/nn/types.h"
 
 namespace blockzoo {
 
@@ -50,7 +49,5 @@ constexpr ValueNote about(Activation activation) {
   }
   return {};
 }
-
-Tensor activate(Activation activation, const Tensor& x);
 
 }  // namespace blockzoo

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "blockzoo/nn/types.h"
+
+namespace blockzoo {
+
+/// y = x W^T + b. Shapes: x [..., in], weight [out, in], bias [out] or undefined -> y [..., out].
+/// Precision: that of x and W; under autocast its own. Float32 products are true float32 by every library.
+Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+}  // namespace blockzoo

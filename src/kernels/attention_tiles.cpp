@@ -1,0 +1,150 @@
+#include "kernels/attention_tiles.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "kernels/fast.h"
+#include "kernels/rows/attention.h"
+
+namespace blockzoo {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr auto kTile = static_cast<int64_t>(rows::kTile), kStep = static_cast<int64_t>(rows::kStep);
+
+int64_t filled(int64_t count, int64_t step) { return (count + step - 1) / step * step - count; }
+
+/// float32 without gaps, the last dimension filled up with zeros to a multiple of kStep.
+Tensor prepared(const Tensor& x) {
+  return at::constant_pad_nd(x.to(at::kFloat), {0, filled(x.size(-1), kStep)}).contiguous();
+}
+
+/// [B, S, G, K] -> [B, G, tiles, K, kTile].
+Tensor across(const Tensor& x) {
+  const auto whole = at::constant_pad_nd(x, {0, 0, 0, 0, 0, filled(x.size(1), kTile)});
+  return whole.unflatten(1, {-1, kTile}).permute({0, 3, 1, 4, 2}).contiguous();
+}
+
+/// What the tiles read, kept alive.
+struct TileTensors {
+  Tensor q, k, v, keys_across, values_across;
+
+  TileTensors(const Tensor& query, const Tensor& key, const Tensor& value)
+      : q(prepared(query)), k(prepared(key)), v(prepared(value)), keys_across(across(k)) {}
+
+  rows::AttentionInputs pointers() const {
+    return {.q = read<float>(q),
+            .k = read<float>(k),
+            .v = read<float>(v),
+            .keys_across = read<float>(keys_across),
+            .values_across = read<float>(values_across)};
+  }
+};
+
+rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, int64_t window, double scale,
+                              double softcap) {
+  const auto size = [](const Tensor& x, int64_t dim) { return static_cast<size_t>(x.size(dim)); };
+  rows::AttentionShape shape{.batch = size(tensors.q, 0),
+                             .queries = size(tensors.q, 1),
+                             .keys = size(tensors.k, 1),
+                             .heads = size(tensors.q, 2),
+                             .key_heads = size(tensors.k, 2),
+                             .width = size(tensors.q, 3),
+                             .value_width = size(tensors.v, 3),
+                             .window = static_cast<size_t>(window),
+                             .scale = static_cast<float>(scale),
+                             .softcap = static_cast<float>(softcap)};
+  if (!bias.defined()) return shape;
+  shape.bias = read<float>(bias);
+  shape.bias_batch = bias.dim() == 4 ? bias.stride(0) : 0;
+  shape.bias_head = bias.stride(-3);
+  shape.bias_query = bias.stride(-2);
+  return shape;
+}
+
+/// Without the zeros that prepared() added, in x's type.
+Tensor restored(const Tensor& gradient, const Tensor& x) {
+  const auto narrow = gradient.size(-1) == x.size(-1) ? gradient : gradient.slice(-1, 0, x.size(-1)).contiguous();
+  return narrow.to(x.scalar_type());
+}
+
+/// Sums over the query heads that share a key head: [B, S, H, K] -> [B, S, G, K].
+Tensor by_key_head(const Tensor& x, int64_t groups) {
+  return x.size(2) == groups ? x : x.unflatten(2, {groups, -1}).sum(3);
+}
+
+struct TiledAttention : torch::autograd::Function<TiledAttention> {
+  static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const std::optional<Tensor>& given_bias, int64_t window, double scale, double softcap) {
+    RECORD_USER_SCOPE("blockzoo::attention");
+    const TileTensors tensors(q, k, v);
+    const auto bias = given_bias.value_or(Tensor());
+    const auto shape = attention_shape(tensors, bias, window, scale, softcap);
+    auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
+    auto log_z = at::empty({q.size(0), q.size(2), q.size(1)}, at::kFloat);
+    const auto tasks = static_cast<int64_t>(shape.batch * shape.heads * shape.query_tiles());
+    at::parallel_for(0, tasks, 1, [&](int64_t first, int64_t last) {
+      rows::attend(shape, tensors.pointers(), static_cast<size_t>(first), static_cast<size_t>(last), write<float>(y),
+                   write<float>(log_z));
+    });
+    const auto result = restored(y, v);
+    context->save_for_backward({q, k, v, bias, result, log_z});
+    context->saved_data["window"] = window;
+    context->saved_data["scale"] = scale;
+    context->saved_data["softcap"] = softcap;
+    return result;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& outer) {
+    const auto saved = context->get_saved_variables();
+    const auto &q = saved[0], &k = saved[1], &v = saved[2];
+    TileTensors tensors(q, k, v);
+    tensors.values_across = across(tensors.v);
+    const auto shape = attention_shape(tensors, saved[3], context->saved_data["window"].toInt(),
+                                context->saved_data["scale"].toDouble(), context->saved_data["softcap"].toDouble());
+    const auto y = prepared(saved[4]), dy = prepared(outer[0]);
+    const auto dq = at::zeros_like(tensors.q);
+    const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);
+    const auto dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
+    const rows::AttentionGradients gradients{.y = read<float>(y),
+                                             .dy = read<float>(dy),
+                                             .log_z = read<float>(saved[5]),
+                                             .dq = write<float>(dq),
+                                             .dk = write<float>(dk),
+                                             .dv = write<float>(dv)};
+    at::parallel_for(0, static_cast<int64_t>(shape.batch * shape.heads), 1, [&](int64_t first, int64_t last) {
+      rows::attend_backward(shape, tensors.pointers(), gradients, static_cast<size_t>(first),
+                            static_cast<size_t>(last));
+    });
+    return {restored(dq, q),
+            restored(by_key_head(dk, k.size(2)), k),
+            restored(by_key_head(dv, k.size(2)), v),
+            Tensor(),
+            Tensor(),
+            Tensor(),
+            Tensor()};
+  }
+};
+
+bool bias_fits(const Tensor& bias) {
+  if (!bias.defined()) return true;
+  const bool learns = bias.requires_grad() && at::GradMode::is_enabled();
+  return fast_on_cpu(bias) && bias.scalar_type() == at::kFloat && !learns && bias.stride(-1) == 1;
+}
+
+}  // namespace
+
+bool tiles_fit(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
+  const bool one_type = k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type();
+  return fast_on_cpu(q) && one_type && q.size(1) > 1 && q.numel() > 0 && v.numel() > 0 && options.dropout == 0 &&
+         !options.absent.defined() && bias_fits(options.bias);
+}
+
+Tensor attend_in_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
+  return TiledAttention::apply(q, k, v, given(options.bias), options.window, options.scale, options.softcap);
+}
+
+}  // namespace blockzoo

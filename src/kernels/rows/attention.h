@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+
+namespace blockzoo::rows {
+
+/// Attention in tiles of kTile queries by kTile keys, float32. Query t of T stands at position S - T + t and sees the
+/// keys of its own position and before, `window` of them (0: all). Head h reads key head h G / H. Tiles that no query
+/// sees are passed over, and no more than a tile of the scores is ever held.
+///
+/// Layouts, without gaps: q [B, T, H, K], k [B, S, G, K], v [B, S, G, W], y [B, T, H, W]; transposed tiles
+/// keys_across [B, G, ceil(S / kTile), K, kTile], filled up with zeros. K and W are multiples of kStep.
+inline constexpr size_t kTile = 64;
+inline constexpr size_t kStep = 16;
+
+struct AttentionShape {
+  size_t batch = 0, queries = 0, keys = 0;  // B, T, S
+  size_t heads = 0, key_heads = 0;          // H, G
+  size_t width = 0, value_width = 0;        // K, W
+  size_t window = 0;
+  float scale = 1;
+  float softcap = 0;            // 0 means off
+  const float* bias = nullptr;  // added after the cap; the scores' own strides, keys side by side
+  ptrdiff_t bias_batch = 0, bias_head = 0, bias_query = 0;
+
+  size_t query_tiles() const { return (queries + kTile - 1) / kTile; }
+  size_t key_tiles() const { return (keys + kTile - 1) / kTile; }
+};
+
+struct AttentionInputs {
+  const float* q = nullptr;
+  const float* k = nullptr;
+  const float* v = nullptr;
+  const float* keys_across = nullptr;
+  const float* values_across = nullptr;  // [B, G, ceil(S / kTile), W, kTile]; only the backward reads it
+};
+
+/// y and log_z [B, H, T] of the tasks first to last, of batch * heads * query_tiles().
+void attend(const AttentionShape& shape, const AttentionInputs& inputs, size_t first, size_t last, float* y,
+            float* log_z);
+
+/// Gradients of the tasks first to last, of batch * heads. y, log_z: of the forward; dq as q, zero before; dk and dv of
+/// every query head for itself, [B, S, H, K] and [B, S, H, W].
+struct AttentionGradients {
+  const float* y = nullptr;
+  const float* dy = nullptr;
+  const float* log_z = nullptr;
+  float* dq = nullptr;
+  float* dk = nullptr;
+  float* dv = nullptr;
+};
+void attend_backward(const AttentionShape& shape, const AttentionInputs& inputs, const AttentionGradients& gradients,
+                     size_t first, size_t last);
+
+}  // namespace blockzoo::rows

@@ -1,0 +1,77 @@
+// Vectors of float32 from and to rows of float32 or bfloat16, once for every instruction set (Highway's pattern).
+#if defined(BLOCKZOO_KERNELS_ROWS_ELEMENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef BLOCKZOO_KERNELS_ROWS_ELEMENT_INL_H_
+#undef BLOCKZOO_KERNELS_ROWS_ELEMENT_INL_H_
+#else
+#define BLOCKZOO_KERNELS_ROWS_ELEMENT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#include "kernels/rows/element.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace blockzoo::rows::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Vector = hn::Vec<Floats>;
+using Words = hn::RebindToUnsigned<Floats>;
+using Halves = hn::Rebind<uint16_t, Floats>;
+
+HWY_INLINE size_t lanes() { return hn::Lanes(Floats()); }
+HWY_INLINE Vector all(float value) { return hn::Set(Floats(), value); }
+HWY_INLINE float sum_of(Vector v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
+
+HWY_INLINE Vector load_whole(const float* from) { return hn::LoadU(Floats(), from); }
+
+HWY_INLINE Vector load_whole(const Bf16* from) {
+  const auto halves = hn::LoadU(Halves(), reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(Words(), halves)));
+}
+
+HWY_INLINE void store_whole(Vector v, float* to) { hn::StoreU(v, Floats(), to); }
+
+/// To the nearest, ties to even; NaN stays NaN.
+HWY_INLINE void store_whole(Vector v, Bf16* to) {
+  const Words words;
+  const auto bits = hn::BitCast(words, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
+  const auto rounded = hn::Add(bits, hn::Add(hn::Set(words, 0x7fff), odd));
+  const auto is_nan = hn::RebindMask(words, hn::IsNaN(v));
+  const auto upper = hn::ShiftRight<16>(hn::IfThenElse(is_nan, hn::Set(words, 0x7fc00000), rounded));
+  hn::StoreU(hn::TruncateTo(Halves(), upper), Halves(), reinterpret_cast<uint16_t*>(to));
+}
+
+/// The first `count` of a vector's elements; the others are zero.
+template <class T>
+HWY_INLINE Vector load(const T* from, size_t count) {
+  if (count == lanes()) return load_whole(from);
+  HWY_ALIGN T some[hn::MaxLanes(Floats())] = {};
+  std::memcpy(some, from, count * sizeof(T));
+  return load_whole(some);
+}
+
+template <class T>
+HWY_INLINE void store(Vector v, T* to, size_t count) {
+  if (count == lanes()) return store_whole(v, to);
+  HWY_ALIGN T some[hn::MaxLanes(Floats())];
+  store_whole(v, some);
+  std::memcpy(to, some, count * sizeof(T));
+}
+
+/// body(first, count) for vector after vector of `width` elements, the last one partly filled.
+template <class Body>
+HWY_INLINE void walk(size_t width, const Body& body) {
+  size_t i = 0;
+  for (; i + lanes() <= width; i += lanes()) body(i, lanes());
+  if (lanes() > 1 && i < width) body(i, width - i);
+}
+
+}  // namespace blockzoo::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

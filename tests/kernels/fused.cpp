@@ -1,0 +1,257 @@
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <functional>
+
+#include "blockzoo/kernels/activation.h"
+#include "blockzoo/kernels/attention.h"
+#include "blockzoo/kernels/choice.h"
+#include "blockzoo/kernels/cross_entropy.h"
+#include "blockzoo/kernels/linear.h"
+#include "blockzoo/kernels/rms_norm.h"
+#include "blockzoo/kernels/rotary.h"
+#include "kernels/products.h"
+#include "support/near.h"
+#include "support/ramp.h"
+
+namespace blockzoo {
+namespace {
+
+using Operator = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// What an operator gives, and its gradients for a fixed cotangent that `type` can hold.
+std::vector<Tensor> results(const Operator& f, const std::vector<Tensor>& inputs, at::ScalarType type) {
+  std::vector<Tensor> leaves, all;
+  for (const auto& input : inputs) leaves.push_back(input.detach().clone().requires_grad_());
+  const auto y = f(leaves);
+  all.push_back(y.detach());
+  const auto cotangent = ramp("cotangent", y.sizes()).to(type).to(y.scalar_type());
+  for (const auto& gradient : torch::autograd::grad({y}, leaves, {cotangent})) all.push_back(gradient);
+  return all;
+}
+
+double largest(const std::vector<Tensor>& tensors) {
+  double most = 0;
+  for (const auto& tensor : tensors) most = std::max(most, tensor.abs().max().item<double>());
+  return most;
+}
+
+/// Fast kernels against the formula in float64 on the same numbers. Differences are shares of the largest magnitude
+/// among inputs and results.
+void check_share(const Operator& f, const std::vector<Tensor>& inputs, at::ScalarType type, double share) {
+  std::vector<Tensor> narrow, wide;
+  for (const auto& input : inputs) {
+    narrow.push_back(input.to(type));
+    wide.push_back(narrow.back().to(at::kDouble));
+  }
+  const auto expected = results(f, wide, type), actual = results(f, narrow, type);
+  const double most = std::max(largest(wide), largest(expected));
+  for (size_t i = 0; i < actual.size(); ++i) {
+    INFO(type);
+    CHECK(actual[i].scalar_type() == type);
+    check_near("result " + std::to_string(i), actual[i], expected[i], {share * most, 0});
+  }
+}
+
+/// 1e-5 in float32; in bfloat16, where each result is rounded once, 2^-8.
+void check_against_twin(const std::string& name, const Operator& f, const std::vector<Tensor>& inputs) {
+  INFO(name);
+  check_share(f, inputs, at::kFloat, 1e-5);
+  check_share(f, inputs, at::kBFloat16, 0x1p-8);
+}
+
+/// Gains stay in float32, as the weights of a model do under autocast.
+Operator with_wide_gain(double eps) {
+  return [eps](const std::vector<Tensor>& x) {
+    return rms_norm(x[0], x[1].scalar_type() == at::kBFloat16 ? x[1].to(at::kFloat) : x[1], eps);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("RMSNorm in one pass equals the formula, with its gradients", "[kernels][torch][fast]") {
+  for (const int64_t width : {1, 3, 16, 24, 100}) {
+    for (const int64_t rows : {1, 5, 40}) {
+      INFO("width " << width << ", rows " << rows);
+      const auto x = ramp("x", {2, rows, 3, width});
+      check_against_twin("no gain", [](const auto& t) { return rms_norm(t[0], {}, 1e-6); }, {x});
+      check_against_twin("one gain", with_wide_gain(1e-6), {x, ramp("gain", {width})});
+      check_against_twin("a gain for every head", with_wide_gain(1e-2), {x, ramp("gain", {3, width})});
+    }
+  }
+}
+
+TEST_CASE("Activations and gates in one pass equal the formulas, with their gradients", "[kernels][torch][fast]") {
+  for (const auto& [f, name] : names(Activation{})) {
+    for (const int64_t count : {1, 15, 16, 77}) {
+      INFO(name << ", " << count << " elements");
+      const auto x = 6 * ramp("gate", {count}), up = ramp("up", {count});
+      check_against_twin("alone", [f](const auto& t) { return activate(f, t[0]); }, {x});
+      check_against_twin("gate", [f](const auto& t) { return gated(f, t[0], t[1]); }, {x, up});
+    }
+  }
+}
+
+TEST_CASE("Activations of extreme numbers are finite and right, and NaN stays NaN", "[kernels][torch][fast]") {
+  const auto x = at::tensor({-1e30, -200.0, -89.0, -1e-30, 0.0, 1e-30, 89.0, 200.0, 1e18}, at::kFloat);
+  for (const auto& [f, name] : names(Activation{})) {
+    INFO(name);
+    const auto actual = activate(f, x);
+    const auto expected = activate(f, x.to(at::kDouble));
+    check_near("value", actual, expected, {1e-6, 2e-6});
+    CHECK(activate(f, at::full({3}, NAN, at::kFloat)).isnan().all().item<bool>());
+  }
+}
+
+TEST_CASE("Rotation in one pass equals the formula, with its gradients", "[kernels][torch][fast]") {
+  for (const auto pairing : {RopePairing::kHalf, RopePairing::kInterleaved}) {
+    for (const auto& [width, channels] : {std::pair<int64_t, int64_t>{2, 2}, {8, 8}, {24, 6}, {64, 64}, {40, 36}}) {
+      for (const bool own_places : {false, true}) {
+        INFO(name_of(pairing) << ", width " << width << ", " << channels << " turn");
+        const auto x = ramp("x", {2, 5, 3, width});
+        const auto angle = 9 * (own_places ? ramp("a", {2, 5, 1, channels / 2}) : ramp("a", {5, 1, channels / 2}));
+        const auto cosine = angle.cos().to(at::kFloat), sine = angle.sin().to(at::kFloat);
+        check_against_twin("y", [&](const auto& t) { return rotate_pairs(t[0], cosine, sine, pairing); }, {x});
+      }
+    }
+  }
+}
+
+TEST_CASE("Cross entropy in one pass equals the formula, with its gradients", "[kernels][torch][fast]") {
+  for (const int64_t vocabulary : {1, 11, 16, 259}) {
+    INFO("vocabulary " << vocabulary);
+    const auto logits = 9 * ramp("logits", {2, 5, vocabulary});
+    const auto targets = (at::arange(10) * 7 % vocabulary).view({2, 5}).index_fill(1, at::tensor({3}, at::kLong), -1);
+    const auto part = [&](bool log_z) {
+      return [&, log_z](const std::vector<Tensor>& t) {
+        const auto both = cross_entropy(t[0], targets);
+        return (log_z ? both.losses + 0.1 * both.log_z.square() : both.losses).to(t[0].scalar_type());
+      };
+    };
+    check_against_twin("losses", part(false), {logits});
+    check_against_twin("losses and log Z", part(true), {logits});
+  }
+}
+
+TEST_CASE("Numbers that are not finite stay visible in losses and attention", "[kernels][torch][fast]") {
+  const auto targets = at::tensor({1, 2}, at::kLong);
+  for (const double bad : {double{NAN}, double{INFINITY}}) {
+    for (const int64_t place : {0, 20, 36}) {
+      auto logits = at::zeros({2, 37});
+      logits[1][place] = bad;
+      const auto losses = cross_entropy(logits, targets).losses;
+      CHECK(losses[0].isfinite().item<bool>());
+      CHECK_FALSE(losses[1].isfinite().item<bool>());
+      auto x = at::ones({1, 70, 1, 16});
+      x[0][place][0][3] = bad;
+      CHECK_FALSE(attend(x, x, x, {}).isfinite().all().item<bool>());
+    }
+  }
+}
+
+TEST_CASE("Cross entropy refuses targets beyond the vocabulary", "[kernels][torch][fast]") {
+  CHECK_THROWS_WITH(cross_entropy(at::zeros({2, 3}), at::tensor({0, 3}, at::kLong)),
+                    Catch::Contains("must be below 3"));
+}
+
+TEST_CASE("Linear maps equal at::linear, with bias, odd shapes and gaps", "[kernels][torch][fast]") {
+  for (const auto& [in, out] : {std::pair<int64_t, int64_t>{1, 1}, {7, 5}, {16, 33}, {100, 8}}) {
+    INFO(in << " to " << out);
+    const auto w = ramp("w", {out, in}), b = ramp("b", {out});
+    for (const auto& x : {ramp("x", {6, in}), ramp("x", {2, 3, in}), ramp("x", {2, 2, 3, in}), ramp("x", {1, in}),
+                          ramp("x", {in, 4}).t(), ramp("x", {3, 2, in}).transpose(0, 1)}) {
+      check_share([](const auto& t) { return linear_map(t[0], t[1]); }, {x, w}, at::kFloat, 1e-5);
+      check_share([](const auto& t) { return linear_map(t[0], t[1], t[2]); }, {x, w, b}, at::kFloat, 1e-5);
+    }
+  }
+}
+
+TEST_CASE("Products by oneDNN equal the BLAS's, also for weight gradients", "[kernels][torch][fast]") {
+  if (!onednn_is_there()) return;
+  const auto a = ramp("a", {30, 17}).to(at::kFloat), b = ramp("b", {30, 9}).to(at::kFloat);
+  const auto expected = a.to(at::kDouble).t().mm(b.to(at::kDouble));
+  check_near("by transposed operands", onednn_linear(a.t(), b.t(), {}), expected, {1e-5, 1e-5});
+}
+
+TEST_CASE("The matrix library is chosen by processor and LibTorch alone", "[kernels][fast]") {
+  CHECK_FALSE(products_for(/*amd=*/false, 6, /*mkl=*/true).outputs_by_onednn);
+  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).outputs_by_onednn);
+  CHECK_FALSE(products_for(/*amd=*/true, 25, /*mkl=*/true).weight_gradients_by_onednn);
+  CHECK(products_for(/*amd=*/true, 26, /*mkl=*/true).weight_gradients_by_onednn);
+  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/false).weight_gradients_by_onednn);
+}
+
+TEST_CASE("A kernel scope holds while it lives, and its backward follows its forward", "[kernels][torch][fast]") {
+  CHECK(kernels_in_use() == Kernels::kFast);
+  const auto x = ramp("x", {2, 3, 16}).to(at::kFloat).requires_grad_();
+  Tensor reference, fast = rms_norm(x, {}, 1e-6);
+  {
+    const KernelScope scope(Kernels::kReference);
+    CHECK(kernels_in_use() == Kernels::kReference);
+    reference = rms_norm(x, {}, 1e-6);
+    CHECK(fast.grad_fn()->name().find("FusedRmsNorm") != std::string::npos);
+  }
+  CHECK(kernels_in_use() == Kernels::kFast);
+  CHECK(reference.grad_fn()->name().find("FusedRmsNorm") == std::string::npos);
+  CHECK(describe(Kernels::kReference) == "reference");
+  CHECK(describe(Kernels::kFast).starts_with("fast (products by "));
+}
+
+TEST_CASE("Kernels take empty inputs, and inputs with gaps", "[kernels][torch][fast]") {
+  const auto empty = at::zeros({0, 4, 2, 8});
+  CHECK(rms_norm(empty, at::ones({8}), 1e-6).sizes() == empty.sizes());
+  CHECK(activate(Activation::kSilu, empty).sizes() == empty.sizes());
+  CHECK(gated(Activation::kSilu, empty, empty).sizes() == empty.sizes());
+  CHECK(linear_map(empty, at::ones({3, 8})).size(-1) == 3);
+  CHECK(rotate_pairs(empty, at::ones({4, 1, 4}), at::ones({4, 1, 4}), RopePairing::kHalf).sizes() == empty.sizes());
+  CHECK(attend(empty, empty, empty, {}).sizes() == empty.sizes());
+  CHECK(cross_entropy(at::zeros({0, 5}), at::zeros({0}, at::kLong)).losses.numel() == 0);
+  const auto gaps = ramp("x", {8, 5, 4}).permute({2, 1, 0});
+  check_against_twin("norm", with_wide_gain(1e-6), {gaps, ramp("gain", {8})});
+  check_against_twin("gate", [](const auto& t) { return gated(Activation::kGeluTanh, t[0], t[1].transpose(0, 1)); },
+                     {gaps, ramp("up", {5, 4, 8})});
+}
+
+TEST_CASE("Attention in tiles equals the formula, with its gradients", "[kernels][torch][fast][attention]") {
+  struct Case {
+    int64_t length, keys, heads, groups, width, value_width;
+  };
+  for (const auto& c : {Case{2, 2, 1, 1, 8, 8}, Case{70, 70, 2, 2, 24, 24}, Case{64, 64, 4, 2, 16, 8},
+                        Case{130, 130, 3, 1, 32, 20}, Case{40, 150, 2, 1, 8, 24}, Case{65, 129, 2, 2, 5, 3}}) {
+    for (const int64_t window : {0, 1, 7, 64, 100}) {
+      for (const double softcap : {0.0, 1.5}) {
+        for (const bool biased : {false, true}) {
+          INFO("T " << c.length << ", S " << c.keys << ", H " << c.heads << ", G " << c.groups << ", K " << c.width
+                    << ", W " << c.value_width << ", window " << window << ", cap " << softcap << ", bias " << biased);
+          const auto q = 2 * ramp("q", {2, c.length, c.heads, c.width}),
+                     k = 2 * ramp("k", {2, c.keys, c.groups, c.width}),
+                     v = ramp("v", {2, c.keys, c.groups, c.value_width});
+          const auto bias = ramp("bias", {c.heads, c.length, c.keys});
+          check_against_twin("y",
+                             [&](const auto& t) {
+                               AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap};
+                               const bool wide = t[0].scalar_type() == at::kDouble;
+                               if (biased) options.bias = bias.to(at::kFloat).to(wide ? at::kDouble : at::kFloat);
+                               return attend(t[0], t[1], t[2], options);
+                             },
+                             {q, k, v});
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Attention in tiles gives equal results for equal sequences, whatever the threads",
+          "[kernels][torch][fast][attention]") {
+  const auto threads = at::get_num_threads();
+  const auto run = [](int count) {
+    at::set_num_threads(count);
+    const auto x = ramp("x", {3, 150, 4, 16}).to(at::kFloat);
+    return results([](const auto& t) { return attend(t[0], t[1], t[2], {.scale = 0.3}); }, {x, x, x}, at::kFloat);
+  };
+  const auto one = run(1), two = run(2);
+  at::set_num_threads(threads);
+  for (size_t i = 0; i < one.size(); ++i) check_equal("result " + std::to_string(i), two[i], one[i]);
+}
+
+}  // namespace blockzoo

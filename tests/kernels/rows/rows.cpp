@@ -1,0 +1,195 @@
+// Row kernels against loops in float64, without LibTorch, so that sanitizers see them. Buffers have no room to spare.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "blockzoo/core/hash.h"
+#include "kernels/rows/activation.h"
+#include "kernels/rows/attention.h"
+#include "kernels/rows/cross_entropy.h"
+#include "kernels/rows/instructions.h"
+#include "kernels/rows/rms_norm.h"
+#include "kernels/rows/rotary.h"
+#include "support/catch.h"
+
+namespace blockzoo::rows {
+namespace {
+
+using Row = std::vector<float>;
+
+/// Numbers in [-1, 1) by index.
+Row numbers(size_t count, uint64_t seed) {
+  Row row;
+  for (size_t i = 0; i < count; ++i)
+    row.push_back(static_cast<float>(static_cast<double>(mix(1000 * seed + i) >> 11) * 0x1p-52 - 1));
+  return row;
+}
+
+std::vector<Bf16> halves(const Row& row) {
+  std::vector<Bf16> result;
+  for (const float x : row) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    result.push_back({static_cast<uint16_t>(bits >> 16)});
+  }
+  return result;
+}
+
+double wide(Bf16 x) {
+  const uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+double wide(float x) { return x; }
+
+template <class T>
+std::vector<T> as(const Row& row) {
+  if constexpr (std::is_same_v<T, float>) {
+    return row;
+  } else {
+    return halves(row);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Rows of any width are normalised", "[kernels][rows]", float, Bf16) {
+  for (const size_t width : {1, 2, 7, 16, 17, 40}) {
+    const auto x = as<TestType>(numbers(3 * width, 1)), dy = as<TestType>(numbers(3 * width, 2));
+    const auto gain = numbers(width, 3);
+    std::vector<TestType> y(3 * width), dx(3 * width);
+    Row inverse(3), dgain(width, 0.0F);
+    const RmsNormShape shape{.rows = 3, .width = width, .gain_rows = 1, .eps = 1e-3F};
+    rms_norm(shape, x.data(), gain.data(), y.data(), inverse.data());
+    rms_norm_backward(shape, x.data(), gain.data(), inverse.data(), dy.data(), dx.data(), dgain.data());
+    std::vector<double> expected_dgain(width);
+    for (size_t row = 0; row < 3; ++row) {
+      double squares = 0, along = 0;
+      const auto at = [&](size_t i) { return row * width + i; };
+      for (size_t i = 0; i < width; ++i) squares += wide(x[at(i)]) * wide(x[at(i)]);
+      const double s = 1 / std::sqrt(squares / static_cast<double>(width) + 1e-3);
+      for (size_t i = 0; i < width; ++i) along += wide(x[at(i)]) * wide(dy[at(i)]) * gain[i];
+      for (size_t i = 0; i < width; ++i) {
+        CHECK(wide(y[at(i)]) == Approx(wide(x[at(i)]) * s * gain[i]).epsilon(4e-3).margin(1e-6));
+        const double slope = s * gain[i] * wide(dy[at(i)]) - wide(x[at(i)]) * s * s * s * along / double(width);
+        CHECK(wide(dx[at(i)]) == Approx(slope).epsilon(4e-3).margin(1e-4));
+        expected_dgain[i] += wide(dy[at(i)]) * wide(x[at(i)]) * s;
+      }
+    }
+    for (size_t i = 0; i < width; ++i) CHECK(dgain[i] == Approx(expected_dgain[i]).epsilon(1e-5).margin(1e-6));
+  }
+}
+
+TEMPLATE_TEST_CASE("Gates of any length", "[kernels][rows]", float, Bf16) {
+  for (const size_t count : {1, 5, 16, 33}) {
+    const auto gate = as<TestType>(numbers(count, 1)), up = as<TestType>(numbers(count, 2)),
+               dy = as<TestType>(numbers(count, 3));
+    std::vector<TestType> y(count), dgate(count), dup(count);
+    activate(Activation::kSilu, count, gate.data(), up.data(), y.data());
+    activate_backward(Activation::kSilu, count, gate.data(), up.data(), dy.data(), dgate.data(), dup.data());
+    for (size_t i = 0; i < count; ++i) {
+      const double x = wide(gate[i]), s = 1 / (1 + std::exp(-x));
+      CHECK(wide(y[i]) == Approx(x * s * wide(up[i])).epsilon(4e-3).margin(1e-7));
+      CHECK(wide(dup[i]) == Approx(x * s * wide(dy[i])).epsilon(4e-3).margin(1e-7));
+      CHECK(wide(dgate[i]) == Approx((s + x * s * (1 - s)) * wide(up[i]) * wide(dy[i])).epsilon(4e-3).margin(1e-7));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Losses of any vocabulary", "[kernels][rows]", float, Bf16) {
+  for (const size_t vocabulary : {1, 3, 16, 37}) {
+    const auto logits = as<TestType>(numbers(2 * vocabulary, 1));
+    const std::vector<int64_t> targets{static_cast<int64_t>(vocabulary) - 1, -1};
+    Row losses(2), log_z(2);
+    const Row dlosses{0.5F, 0.5F}, dlog_z{0.25F, 0.25F};
+    std::vector<TestType> dlogits(2 * vocabulary);
+    cross_entropy(2, vocabulary, logits.data(), targets.data(), losses.data(), log_z.data());
+    cross_entropy_backward(2, vocabulary, logits.data(), targets.data(), log_z.data(), dlosses.data(), dlog_z.data(),
+                           dlogits.data());
+    for (size_t row = 0; row < 2; ++row) {
+      double total = 0;
+      const auto at = [&](size_t i) { return row * vocabulary + i; };
+      for (size_t i = 0; i < vocabulary; ++i) total += std::exp(wide(logits[at(i)]));
+      CHECK(log_z[row] == Approx(std::log(total)).margin(1e-6));
+      const double target = row == 0 ? wide(logits[vocabulary - 1]) : std::log(total);
+      CHECK(losses[row] == Approx(std::log(total) - target).margin(1e-6));
+      for (size_t i = 0; i < vocabulary; ++i) {
+        const double p = std::exp(wide(logits[at(i)])) / total;
+        const double hit = row == 0 && i == vocabulary - 1 ? 0.5 : 0;
+        CHECK(wide(dlogits[at(i)]) == Approx((row == 0 ? 0.75 : 0.25) * p - hit).epsilon(4e-3).margin(1e-6));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Turning back undoes a turn", "[kernels][rows]", float, Bf16) {
+  for (const auto pairs : {Pairs::kHalf, Pairs::kInterleaved}) {
+    for (const size_t channels : {2, 10, 32, 34}) {
+      const size_t width = channels + 3;
+      const auto x = as<TestType>(numbers(2 * 3 * width, 1));
+      Row cosine, sine;
+      for (const float angle : numbers(3 * channels / 2, 2)) {
+        cosine.push_back(std::cos(angle));
+        sine.push_back(std::sin(angle));
+      }
+      const RotaryShape shape{
+          .sequences = 1, .length = 3, .heads = 2, .width = width, .channels = channels, .pairs = pairs};
+      std::vector<TestType> y(x.size()), back(x.size());
+      rotate(shape, 0, 3, 1, x.data(), cosine.data(), sine.data(), y.data());
+      rotate(shape, 0, 3, -1, y.data(), cosine.data(), sine.data(), back.data());
+      const size_t second = pairs == Pairs::kHalf ? channels / 2 : 1;
+      CHECK(wide(y[0]) == Approx(wide(x[0]) * cosine[0] - wide(x[second]) * sine[0]).epsilon(4e-3).margin(1e-6));
+      for (size_t i = 0; i < x.size(); ++i) CHECK(wide(back[i]) == Approx(wide(x[i])).margin(2e-2));
+    }
+  }
+}
+
+TEST_CASE("Attention in tiles equals its definition at the edges of tiles", "[kernels][rows]") {
+  for (const auto& [queries, keys] : {std::pair<size_t, size_t>{1, 1}, {3, 66}, {64, 64}, {65, 130}}) {
+    for (const size_t window : {0, 5, 64}) {
+      AttentionShape shape{.batch = 1,
+                           .queries = queries,
+                           .keys = keys,
+                           .heads = 2,
+                           .key_heads = 1,
+                           .width = kStep,
+                           .value_width = kStep,
+                           .window = window,
+                           .scale = 0.5F};
+      const auto q = numbers(queries * 2 * kStep, 1), k = numbers(keys * kStep, 2), v = numbers(keys * kStep, 3);
+      Row keys_across(shape.key_tiles() * kStep * kTile), values_across(keys_across.size());
+      for (size_t j = 0; j < keys; ++j) {
+        for (size_t i = 0; i < kStep; ++i) {
+          const auto to = (j / kTile * kStep + i) * kTile + j % kTile;
+          keys_across[to] = k[j * kStep + i];
+          values_across[to] = v[j * kStep + i];
+        }
+      }
+      const AttentionInputs inputs{q.data(), k.data(), v.data(), keys_across.data(), values_across.data()};
+      Row y(queries * 2 * kStep), log_z(2 * queries), dq(y.size(), 0.0F), dk(keys * 2 * kStep), dv(dk.size());
+      attend(shape, inputs, 0, 2 * shape.query_tiles(), y.data(), log_z.data());
+      const auto dy = numbers(y.size(), 4);
+      attend_backward(shape, inputs, {y.data(), dy.data(), log_z.data(), dq.data(), dk.data(), dv.data()}, 0, 2);
+      for (size_t t = 0; t < queries; ++t) {
+        const auto position = keys - queries + t;
+        const auto first = window == 0 || position < window ? 0 : position + 1 - window;
+        double total = 0;
+        std::vector<double> mixed(kStep);
+        for (size_t j = first; j <= position; ++j) {
+          double score = 0;
+          for (size_t i = 0; i < kStep; ++i) score += 0.5 * q[2 * t * kStep + i] * k[j * kStep + i];
+          total += std::exp(score);
+          for (size_t i = 0; i < kStep; ++i) mixed[i] += std::exp(score) * v[j * kStep + i];
+        }
+        CHECK(log_z[t] == Approx(std::log(total)).epsilon(1e-5).margin(1e-6));
+        for (size_t i = 0; i < kStep; ++i)
+          CHECK(y[2 * t * kStep + i] == Approx(mixed[i] / total).epsilon(1e-5).margin(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("The instruction set has a name", "[kernels][rows]") { CHECK(std::strlen(instructions()) > 0); }
+
+}  // namespace blockzoo::rows
