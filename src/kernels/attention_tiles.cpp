@@ -45,7 +45,7 @@ struct TileTensors {
 };
 
 rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, int64_t window, double scale,
-                              double softcap) {
+                                     double softcap) {
   const auto size = [](const Tensor& x, int64_t dim) { return static_cast<size_t>(x.size(dim)); };
   rows::AttentionShape shape{.batch = size(tensors.q, 0),
                              .queries = size(tensors.q, 1),
@@ -103,8 +103,9 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const auto &q = saved[0], &k = saved[1], &v = saved[2];
     TileTensors tensors(q, k, v);
     tensors.values_across = across(tensors.v);
-    const auto shape = attention_shape(tensors, saved[3], context->saved_data["window"].toInt(),
-                                context->saved_data["scale"].toDouble(), context->saved_data["softcap"].toDouble());
+    const auto shape =
+        attention_shape(tensors, saved[3], context->saved_data["window"].toInt(),
+                        context->saved_data["scale"].toDouble(), context->saved_data["softcap"].toDouble());
     const auto y = prepared(saved[4]), dy = prepared(outer[0]);
     const auto dq = at::zeros_like(tensors.q);
     const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);

@@ -74,7 +74,8 @@ TokenLosses cross_entropy(const Tensor& logits, const Tensor& targets) {
   TORCH_CHECK(targets.sizes() == logits.sizes().slice(0, logits.dim() - 1) && targets.scalar_type() == at::kLong,
               "[cross_entropy] needs logits [..., V] and int64 targets [...], got ", logits.sizes(), " and ",
               targets.sizes());
-  if (!fast_on_cpu(logits) || !targets.is_cpu() || logits.numel() == 0) return cross_entropy_by_formula(logits, targets);
+  if (!fast_on_cpu(logits) || !targets.is_cpu() || logits.numel() == 0)
+    return cross_entropy_by_formula(logits, targets);
   TORCH_CHECK(within(targets, vocabulary), "[cross_entropy] targets must be below ", vocabulary);
   const auto results = FusedCrossEntropy::apply(logits, targets.contiguous());
   return {results[0], results[1]};
