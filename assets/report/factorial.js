@@ -33,6 +33,6 @@ function drawFactorial() {
   const head = ['Level', 'Effect', 'Difference', '95 % (seeds)', '95 % (windows)', 'p', 'p, Holm', 'Verdict'];
   byId('factorial-table')
       .append(sortableTable(
-          'Effects of the factors on the validation loss, nats per token', head.map((text) => ({text})),
+          `Effects of the factors on the validation loss, ${study.judgement.measure}`, head.map((text) => ({text})),
           effects.map(effectLine)));
 }

@@ -81,7 +81,7 @@ function drawForest() {
         x: {
           suggestedMin: low - margin,
           suggestedMax: high + margin,
-          title: axisTitle('arm − base, nats per token: left of zero is better')
+          title: axisTitle(`arm − base, ${study.judgement.measure}: left of zero is better`)
         },
         y: {
           min: -0.6,
@@ -141,5 +141,5 @@ function drawForestTable() {
   ].map((text) => ({text}));
   byId('forest-table')
       .append(sortableTable(
-          'Differences of validation loss to the base, nats per token', head, comparisons.map(forestLine)));
+          `Differences of validation loss to the base, ${study.judgement.measure}`, head, comparisons.map(forestLine)));
 }

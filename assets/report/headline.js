@@ -82,14 +82,14 @@ function verdictTable(judged, nameOf, lossOf, wordOf) {
               element('td', {class: 'number roomy'}, lossOf(atBase)),
               element('td', {colspan: 5}, 'what the others are held against'));
   return element(
-      'table', {class: 'verdicts'}, element('caption', {}, 'Validation loss, nats per token; below zero is better'),
+      'table', {class: 'verdicts'}, element('caption', {}, `Validation loss, ${study.judgement.measure}; below zero is better`),
       element('thead', {}, element('tr', {}, ...heads)),
       element('tbody', {}, ...(baseLine ? [baseLine] : []), ...judged.slice(0, kVerdictLines).map(line)));
 }
 
 const lossOfPoint = ({arm, sweep}) => {
   const row = study.rows.find((one) => samePoint(one, {arm, sweep}));
-  return row ? fixed(row.loss_nats.mean, 3) : '–';
+  return row ? fixed(lossSpread(row).mean, 3) : '–';
 };
 
 function verdicts() {

@@ -16,8 +16,10 @@ const kMeasures = [
   {key: 'spike_score', text: 'spikes', statistics: ['mean'], shown: fixed},
 ];
 
-/** Short runs have no spike score. */
-const measures = kMeasures.filter(({key}) => key !== 'spike_score' || study.rows.some((row) => row[key].mean !== null));
+/** Short runs have no spike score, and nats per token do not compare between tokenizers. */
+const isShown = ({key}) => (key !== 'spike_score' || study.rows.some((row) => row[key].mean !== null)) &&
+    (!key.endsWith('_nats') || study.judgement.measure === 'nats per token');
+const measures = kMeasures.filter(isShown);
 
 function measureHeads({key, text, statistics}) {
   const convention = document.querySelector(`[data-measure="${key}"]`).textContent.replace(/\s+/g, ' ');

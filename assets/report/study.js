@@ -17,12 +17,15 @@ const runsOf = (row) => study.runs.filter((run) => samePoint(run, row));
 /** The sweep's points, in the study's order. */
 const points = [...new Map(study.rows.map((row) => [pointLabel(row.sweep), row.sweep])).keys()];
 
-const isComplete = (row) => row.finished === row.seeds && row.loss_nats.mean !== null;
+/** Of a row, in the measure that the study's arms are compared in. */
+const lossSpread = (row) => study.judgement.measure === 'bits per byte' ? row.bits_per_byte : row.loss_nats;
+
+const isComplete = (row) => row.finished === row.seeds && lossSpread(row).mean !== null;
 
 /** The point at which every seed of the arm finished with the lowest mean loss; undefined when there is none. */
 const bestRow = (arm) =>
     study.rows.filter((row) => row.arm === arm && isComplete(row))
-        .reduce((best, row) => (best && best.loss_nats.mean <= row.loss_nats.mean ? best : row), undefined);
+        .reduce((best, row) => (best && lossSpread(best).mean <= lossSpread(row).mean ? best : row), undefined);
 
 const isKnown = (value) => typeof value === 'number' && Number.isFinite(value);
 

@@ -118,6 +118,16 @@ uint64_t ValidationWindows::hash() const {
   return hash;
 }
 
+std::optional<double> ValidationWindows::bytes_per_token() const {
+  int64_t bytes = 0;
+  for (const int64_t start : starts_) {
+    const auto count = source_->text_bytes(start + 1, context_);
+    if (!count) return std::nullopt;
+    bytes += *count;
+  }
+  return static_cast<double>(bytes) / static_cast<double>(tokens());
+}
+
 std::optional<double> ValidationWindows::entropy_bound() const {
   std::vector<int64_t> targets;
   for (const int64_t start : starts_) targets.push_back(start + 1);

@@ -50,18 +50,19 @@ std::string shown(const std::optional<Interval>& interval) {
 std::string comparisons_markdown(const Judgement& judgement) {
   if (judgement.best_against_best.empty()) return "";
   auto text = fmt::format(
-      "\n## Against {}\n\nDifference of validation losses, arm - base, nats per token, paired by seed: below zero is "
+      "\n## Against {}\n\nDifference of validation losses, arm - base, {}, paired by seed: below zero is "
       "better. Interval over seeds: Student's t,\nfor this arm alone. Over windows: bootstrap of the windows, these "
       "seeds given. p: Holm's correction over the rows of a table.\n\n",
-      judgement.base);
+      judgement.base, name_of(judgement.measure));
   text += "Each at its best point, by mean validation loss:\n\n" + table(judgement.best_against_best);
   if (!judgement.same_point.empty()) text += "\nBoth at the same point:\n\n" + table(judgement.same_point);
   return text;
 }
 
 std::string comparisons_csv(const Judgement& judgement) {
-  auto text = csv_row({"which", "arm", "at", "base_at", "seeds", "difference_nats", "difference_sd", "seeds_low",
-                       "seeds_high", "windows_low", "windows_high", "p", "p_corrected", "verdict", "reason"});
+  auto text =
+      csv_row({"which", "arm", "at", "base_at", "seeds", difference_column(judgement.measure), "difference_sd",
+               "seeds_low", "seeds_high", "windows_low", "windows_high", "p", "p_corrected", "verdict", "reason"});
   for (const auto& one : judgement.best_against_best) text += csv_line("best", one);
   for (const auto& one : judgement.same_point) text += csv_line("same point", one);
   return text;

@@ -6,6 +6,7 @@ namespace blockzoo {
 namespace {
 
 std::optional<Interval> over_windows(const std::vector<Term>& terms) {
+  if (terms.front().point->measure == Measure::kBitsPerByte) return std::nullopt;  // windows are not of the same text
   std::vector<double> sums(terms.front().point->records.front()->validation->window_losses.size());
   if (sums.empty()) return std::nullopt;
   for (const auto& [point, weight] : terms) {
@@ -38,8 +39,12 @@ std::string why_unlike(const StudyPoint& arm, const StudyPoint& base) {
   if (arm.records.size() != base.records.size()) return "its seeds are not the base's";
   for (size_t i = 0; i < arm.records.size(); ++i) {
     const auto &one = *arm.records[i], &other = *base.records[i];
-    if (one.data_hash != other.data_hash) return "its data is not the base's";
-    if (one.validation_hash != other.validation_hash) return "its validation windows are not the base's";
+    if (one.tokenizer != other.tokenizer) {
+      if (one.text_hash.empty() || one.text_hash != other.text_hash) return "its text is not the base's";
+    } else {
+      if (one.data_hash != other.data_hash) return "its data is not the base's";
+      if (one.validation_hash != other.validation_hash) return "its validation windows are not the base's";
+    }
     if (one.tokens != other.tokens && !tokens_are_free(arm) && !tokens_are_free(base))
       return fmt::format("it trained on {} tokens and the base on {}", one.tokens, other.tokens);
   }

@@ -44,7 +44,8 @@ void correct_for_being_several(std::vector<Judged>& judged) {
   }
 }
 
-/// Why two complete points did not train and validate alike; empty when they did. Points that are matched by FLOPs or
+/// Why two complete points did not train and validate alike; empty when they did. With different tokenizers, data and
+/// windows are alike when the text is. Points that are matched by FLOPs or
 /// wall clock may differ in their number of tokens.
 std::string why_unlike(const StudyPoint& arm, const StudyPoint& base);
 

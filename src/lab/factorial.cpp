@@ -63,7 +63,7 @@ std::string why_not_comparable(const std::vector<Term>& terms) {
 }
 
 FactorialEffect effect_of(const std::vector<Factor>& factors, const std::vector<Term>& terms, const Cell& studied) {
-  FactorialEffect effect;
+  FactorialEffect effect{.measure = terms.front().point->measure};
   for (size_t f = 0; f < factors.size(); ++f) {
     if (studied[f] > 0) effect.of.push_back({factors[f].name, factors[f].levels[studied[f]]});
   }

@@ -43,19 +43,20 @@ std::string name_of_effect(const FactorialEffect& effect) {
 }
 
 std::string in_words(const FactorialEffect& effect) {
-  const auto figures = effect.difference ? in_words(*effect.difference, effect.adjusted_p) + ", " : "";
+  const auto figures = effect.difference ? in_words(*effect.difference, effect.adjusted_p, effect.measure) + ", " : "";
   return fmt::format("{} of {}: {}{}{}.", capital(kind_of(effect)), name_of_effect(effect), figures, meaning(effect),
                      effect.reason.empty() ? "" : "; " + effect.reason);
 }
 
 std::string factorial_markdown(const std::vector<FactorialEffect>& effects) {
   if (effects.empty()) return "";
-  std::string text =
-      "\n## Effects of the factors\n\nNats per token, paired by seed, every arm at its best point: below zero is "
+  auto text = fmt::format(
+      "\n## Effects of the factors\n\nLosses in {}, paired by seed, every arm at its best point: below zero is "
       "better. "
       "Main effect: loss at this level - loss at the\nfirst, the mean over the other factors' levels. Interaction: "
       "what "
-      "levels do together beyond their own effects, not halved. p: Holm's\ncorrection over all rows.\n\n";
+      "levels do together beyond their own effects, not halved. p: Holm's\ncorrection over all rows.\n\n",
+      name_of(effects.front().measure));
   const std::vector<std::string> head = {"effect",       "of",          "difference", "95 % over seeds",
                                          "over windows", "p corrected", "verdict"};
   text += markdown_row(head) + markdown_row(std::vector<std::string>(head.size(), "---"));
@@ -70,8 +71,10 @@ std::string factorial_markdown(const std::vector<FactorialEffect>& effects) {
 }
 
 std::string factorial_csv(const std::vector<FactorialEffect>& effects) {
-  auto text = csv_row({"effect", "of", "seeds", "difference_nats", "difference_sd", "seeds_low", "seeds_high",
-                       "windows_low", "windows_high", "p", "p_corrected", "verdict", "reason"});
+  auto text = csv_row({"effect", "of", "seeds",
+                       effects.empty() ? std::string("difference_nats") : difference_column(effects.front().measure),
+                       "difference_sd", "seeds_low", "seeds_high", "windows_low", "windows_high", "p", "p_corrected",
+                       "verdict", "reason"});
   for (const auto& one : effects) {
     const auto& found = one.difference;
     const auto if_found = [&](double value) { return found ? exact(value) : std::string(); };

@@ -69,11 +69,31 @@ std::string clock_sentence(const std::vector<FinishedRun>& runs) {
       *seconds.begin(), *seconds.rbegin());
 }
 
+/// With different tokenizers, data, windows and batches cannot be the same by hash.
+std::vector<std::string> what_is_the_same_text(const std::vector<FinishedRun>& runs, bool same_text) {
+  const auto tokens = values(runs, [](const RunRecord& record) { return record.tokens; });
+  const auto parameters = values(runs, [](const RunRecord& record) { return record.parameters; });
+  return {
+      same_or_not(same_text,
+                  fmt::format("training and validation text in all {} finished runs (by hash)", runs.size())),
+      "NOT the same tokenizer: a window, a batch and the training tokens are different lengths of text for each, and "
+      "only bits "
+      "per byte compare",
+      same_or_not(tokens.size() == 1, tokens.size() == 1 ? fmt::format("number of training tokens, {}", *tokens.begin())
+                                                         : "number of training tokens" + why_tokens_differ(runs)),
+      parameters.size() == 1
+          ? fmt::format("same number of parameters, {}", *parameters.begin())
+          : fmt::format("NOT the same number of parameters: {} to {}", *parameters.begin(), *parameters.rbegin())};
+}
+
 std::vector<std::string> what_is_the_same(const std::vector<FinishedRun>& runs) {
   const auto data = values(runs, [](const RunRecord& record) { return record.data_hash; });
   const auto windows = values(runs, [](const RunRecord& record) { return record.validation_hash; });
   const auto tokens = values(runs, [](const RunRecord& record) { return record.tokens; });
   const auto parameters = values(runs, [](const RunRecord& record) { return record.parameters; });
+  const auto text = values(runs, [](const RunRecord& record) { return record.text_hash; });
+  if (values(runs, [](const RunRecord& record) { return record.tokenizer; }).size() > 1)
+    return what_is_the_same_text(runs, text.size() == 1 && !text.begin()->empty());
   return {
       same_or_not(data.size() == 1,
                   fmt::format("training and validation data in all {} finished runs (by hash)", runs.size())),

@@ -64,5 +64,7 @@ template <>
 inline constexpr FamilyName family_name<StartConfig>{21, "start", "the values that training starts from"};
 template <>
 inline constexpr FamilyName family_name<Kernels>{22, "kernels", "how operators are computed on the CPU"};
+template <>
+inline constexpr FamilyName family_name<TokenizerConfig>{23, "tokenizer", "what turns text into tokens"};
 
 }  // namespace blockzoo

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "blockzoo/lab/ablate.h"
+#include "blockzoo/lab/verdict.h"
 
 namespace blockzoo {
 
@@ -13,9 +14,10 @@ struct StudyPoint {
   std::vector<SweepValue> sweep;
   std::vector<const RunRecord*> records;
   MatchBy matched_by = MatchBy::kNone;
+  Measure measure = Measure::kNatsPerToken;  // the same for every point of a study
 
   int64_t count(RunStatus status) const;
-  /// Every seed finished, with a finite validation loss.
+  /// Every seed finished, with a finite validation loss in the study's measure.
   bool complete() const;
   /// Validation losses, one of each seed. The point must be complete().
   std::vector<double> losses() const;
@@ -24,6 +26,9 @@ struct StudyPoint {
   /// "2 of 3 seeds diverged", "1 of 3 seeds is not finished".
   std::string what_is_missing() const;
 };
+
+/// Bits per byte where the runs had different tokenizers.
+Measure measure_of(const std::vector<RunOutcome>& outcomes);
 
 /// Arm by arm, point by point. The points refer to the records in `outcomes`.
 std::vector<StudyPoint> points_of(const Study& study, const std::vector<RunOutcome>& outcomes);

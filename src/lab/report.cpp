@@ -33,11 +33,14 @@ const std::vector<std::string>& columns() {
   return names;
 }
 
-std::vector<std::string> cells(const SummaryRow& row) {
+/// Nats per token are left out where tokenizers differ, since the rows would not compare.
+std::vector<std::string> cells(const SummaryRow& row, Measure measure) {
   return {row.arm,
           row.sweep.empty() ? "-" : in_words(row.sweep),
-          shown(row.loss),
-          row.bits_per_byte.count ? fmt::format("{:.4f}", row.bits_per_byte.mean) : "-",
+          measure == Measure::kNatsPerToken ? shown(row.loss) : "-",
+          measure == Measure::kBitsPerByte ? shown(row.bits_per_byte)
+          : row.bits_per_byte.count        ? fmt::format("{:.4f}", row.bits_per_byte.mean)
+                                           : "-",
           shown(row.repeated_names),
           shown(row.elsewhere),
           row.parameters > 0 ? std::to_string(row.parameters) : "-",
@@ -174,7 +177,7 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
       "deviation.\n";
   text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
-  for (const auto& row : rows) text += markdown_row(cells(row));
+  for (const auto& row : rows) text += markdown_row(cells(row, judgement.measure));
   text += comparisons_markdown(judgement) + factorial_markdown(judgement.factorial);
   text += "\n## What differs from the base\n\n" + arm_differences(study);
   text += "\n## Size and compute\n\n" + size_and_compute(study, outcomes);
@@ -243,7 +246,9 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
 
 std::string terminal_table(const std::vector<SummaryRow>& rows) {
   std::vector<std::vector<std::string>> lines{columns()};
-  for (const auto& row : rows) lines.push_back(cells(row));
+  std::vector<RunOutcome> outcomes;
+  for (const auto& row : rows) outcomes.insert(outcomes.end(), row.runs.begin(), row.runs.end());
+  for (const auto& row : rows) lines.push_back(cells(row, measure_of(outcomes)));
   std::vector<size_t> widths(columns().size(), 0);
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());

@@ -179,6 +179,7 @@ Json to_json(const Judgement& judgement) {
   Json sensitivity = Json::object();
   for (const auto& [arm, nats] : judgement.sensitivity) sensitivity[arm] = blockzoo::number_or_null(nats);
   return {{"base", judgement.base},
+          {"measure", name_of(judgement.measure)},
           {"sentences", judgement.sentences},
           {"best_against_best", to_json(judgement.best_against_best)},
           {"same_point", to_json(judgement.same_point)},

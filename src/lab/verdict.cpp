@@ -17,7 +17,7 @@ namespace {
 
 /// All of a comparison but the correction for being one of several and what follows from it.
 Comparison compared(const StudyPoint& arm, const StudyPoint& base) {
-  Comparison result{.arm = arm.arm, .sweep = arm.sweep, .base_sweep = base.sweep};
+  Comparison result{.arm = arm.arm, .sweep = arm.sweep, .base_sweep = base.sweep, .measure = arm.measure};
   if (!arm.complete()) {
     result.verdict = arm.count(RunStatus::kDiverged) > 0 ? Verdict::kDiverged : Verdict::kNotComparable;
     result.reason = arm.what_is_missing();
@@ -60,6 +60,7 @@ std::vector<RateSensitivity> sensitivities(const std::vector<StudyPoint>& points
       if (point.sweep.size() != 1 || !point.sweep.front().path.ends_with(".lr")) return {};
       all_known = all_known && point.closed();
       losses.push_back(point.complete() ? spread_of(point.losses()).mean : std::nan(""));
+      if (point.measure == Measure::kBitsPerByte) return {};  // a first loss is known in nats per token only
       for (const auto* record : point.records) starts.push_back(record->first_loss);
     }
     if (losses.size() < 2 || !all_known) continue;
@@ -73,7 +74,7 @@ std::vector<RateSensitivity> sensitivities(const std::vector<StudyPoint>& points
 Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
   const auto points = points_of(study, outcomes);
   const auto arms = arms_of(points);
-  Judgement judgement{.base = base_arm(study)};
+  Judgement judgement{.base = base_arm(study), .measure = measure_of(outcomes)};
   judgement.sensitivity = sensitivities(points, arms);
   if (!study.factors.empty()) {
     std::map<std::string, const StudyPoint*> best;

@@ -18,7 +18,10 @@ std::vector<std::string> in_words(const Judgement& judgement);
 std::string in_words(const Comparison& comparison);
 
 /// "+0.0960 nats per token (95 % interval -0.0512 to +0.2432 over 3 seeds; p 0.21 after correction)".
-std::string in_words(const PairedDifference& difference, double adjusted_p);
+std::string in_words(const PairedDifference& difference, double adjusted_p, Measure measure);
+
+/// "difference_nats" or "difference_bits_per_byte".
+std::string difference_column(Measure measure);
 
 /// "-0.0512 to +0.2432", or "-".
 std::string shown(const std::optional<Interval>& interval);

@@ -98,6 +98,8 @@ RunRecord record_from_json(const std::string& text) {
   record.threads = json.at("threads");
   record.started = json.at("started");
   record.train_s = json.at("train_s");
+  record.tokenizer = json.value("tokenizer", "");
+  record.text_hash = json.value("text_hash", "");
   record.data_hash = json.at("data_hash");
   record.batches_hash = json.at("batches_hash");
   record.validation_hash = json.at("validation_hash");
@@ -131,6 +133,8 @@ std::string to_json(const RunRecord& record) {
                {"started", record.started},
                {"train_s", record.train_s},
                {"tokens_per_s", record.tokens_per_s()},
+               {"tokenizer", record.tokenizer},
+               {"text_hash", record.text_hash},
                {"data_hash", record.data_hash},
                {"batches_hash", record.batches_hash},
                {"validation_hash", record.validation_hash},

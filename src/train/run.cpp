@@ -46,6 +46,8 @@ class Run {
     record_.threads = at::get_num_threads();
     record_.started = utc_now();
     record_.data_hash = hex(session_.corpus().hash);
+    if (const auto& hash = session_.corpus().text_hash) record_.text_hash = hex(*hash);
+    if (const auto& hash = session_.corpus().tokenizer_hash) record_.tokenizer = hex(*hash);
     record_.validation_hash = hex(session_.validation_hash());
     record_.entropy_bound_nats = session_.validation_windows().entropy_bound();
     const auto count = count_parameters(config.model);

@@ -3,14 +3,32 @@
 #include <span>
 #include <utility>
 
+#include "blockzoo/core/config_error.h"
 #include "blockzoo/core/hash.h"
 #include "blockzoo/nn/smaller.h"
+#include "blockzoo/text/tokenizer.h"
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
 
 namespace blockzoo {
 namespace {
+
+/// What the rules cannot know before paths are resolved: how many ids the tokenizer's file has.
+void check_tokenizer(const RunConfig& config, const Place& place) {
+  const auto* file = tokenizer_file_of(config.data.corpus);
+  if (file == nullptr) return;
+  int64_t needed = 0;
+  try {
+    needed = open_tokenizer(file->path)->vocabulary();
+  } catch (const std::exception& error) {
+    throw ConfigError(Problem{place, "data.corpus.tokenizer", error.what()});
+  }
+  if (config.model.vocabulary < needed)
+    throw ConfigError(Problem{place, "model.vocabulary",
+                              "is " + std::to_string(config.model.vocabulary) + ", but the tokenizer " + file->path +
+                                  " has ids up to " + std::to_string(needed - 1)});
+}
 
 RunConfig laid_over_each_other(std::span<const Document> chain) {
   RunConfig config;
@@ -38,6 +56,7 @@ RunConfig patched(const RunConfig& base, const Tree& patch, const std::filesyste
   whole.place = patch.place;
   auto config = read_config<RunConfig>(whole);
   resolve_paths(config.data.corpus, folder);
+  check_tokenizer(config, whole.place);
   if (auto* weights = std::get_if<WeightsStart>(&config.start))
     weights->path = std::filesystem::absolute(folder / weights->path).lexically_normal().string();
   return config;
@@ -68,7 +87,11 @@ RunConfig resolved(const RunConfig& config) {
 
 std::string identity(const RunConfig& config) {
   auto bare = resolved(config);
+  std::string tokenizer;
+  if (const auto* file = tokenizer_file_of(bare.data.corpus)) tokenizer = hex(open_tokenizer(file->path)->hash());
   for (auto* path : paths_of(bare.data.corpus)) *path = std::filesystem::path(*path).filename().string();
+  if (auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && !tokenizer.empty())
+    std::get<FileTokenizerConfig>(text->tokenizer).path = tokenizer;
   const TrainConfig defaults;
   bare.train.threads = defaults.threads;
   bare.train.log_every = defaults.log_every;
@@ -77,6 +100,8 @@ std::string identity(const RunConfig& config) {
   if (auto* weights = std::get_if<WeightsStart>(&bare.start))
     weights->path = std::filesystem::path(weights->path).filename().string();
   auto tree = to_tree(bare);
+  if (const auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && tokenizer.empty())
+    std::erase_if(tree["data"]["corpus"].entries, [](const auto& entry) { return entry.key == "tokenizer"; });
   if (std::holds_alternative<DrawnStart>(bare.start))  // runs from before there was a choice keep their identity
     std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "start"; });
   if (bare.train.kernels == Kernels::kReference)  // as those runs were computed

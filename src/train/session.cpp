@@ -46,8 +46,10 @@ Session::Session(const RunConfig& config)
       batches_(corpus_.train, {.windows = config.train.batch, .context = config.model.context},
                static_cast<uint64_t>(config.data.seed)),
       validation_(corpus_.validation, config.model.context, config.data.validation_windows),
+      bytes_per_token_(validation_.bytes_per_token()),
       model_(build(config, device_)),
       optimizer_(std::get<AdamwConfig>(config.train.optimizer), *model_) {
+  if (!bytes_per_token_) bytes_per_token_ = corpus_.bytes_per_token;
   model_->train();
 }
 
@@ -120,7 +122,7 @@ EvalResult Session::evaluate() {
     marked_tokens += batch.marked.sum().item<int64_t>();
   }
   EvalResult result{.loss = sum / static_cast<double>(tokens), .window_losses = std::move(window_losses)};
-  if (corpus_.bytes_per_token) result.bits_per_byte = result.loss / std::log(2.0) / *corpus_.bytes_per_token;
+  if (bytes_per_token_) result.bits_per_byte = result.loss / std::log(2.0) / *bytes_per_token_;
   if (marked_tokens > 0) {
     result.repeated_names = marked_sum / static_cast<double>(marked_tokens);
     result.elsewhere = (sum - marked_sum) / static_cast<double>(std::max<int64_t>(tokens - marked_tokens, 1));

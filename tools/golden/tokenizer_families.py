@@ -157,8 +157,9 @@ FAMILIES = (gpt2, gpt2_prefix, llama3, qwen2, smollm2, gpt_neox, gpt4o, deepseek
             metaspace)
 
 
-def hard_texts(seed, count, words):
-    """Texts of runs that meet in odd places. `words`: special and added tokens to put in, whole and in part."""
+def hard_texts(seed, count, words, known=lambda point: True):
+    """Texts of runs that meet in odd places. `words`: special and added tokens to put in, whole and in part; `known`: whether a
+    code point may be drawn."""
     draw = random.Random(seed)
     emoji = ["\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\U0001f1e9\U0001f1ea", "\u2764\ufe0f",
              "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"]
@@ -167,7 +168,7 @@ def hard_texts(seed, count, words):
     def point(low, high):
         while True:
             found = draw.randint(low, high)
-            if not 0xD800 <= found <= 0xDFFF:
+            if not 0xD800 <= found <= 0xDFFF and known(found):
                 return chr(found)
 
     def token():

@@ -74,6 +74,9 @@ class ValidationWindows {
   /// Of every token that is read; it goes in the record beside the losses.
   uint64_t hash() const;
 
+  /// Mean bytes of text that a target stands for; absent where tokens are no text.
+  std::optional<double> bytes_per_token() const;
+
   /// The least mean loss that a model can expect here, nats per token: the information of the targets, given all of the
   /// text before them, over their number. A model sees at most its window, so it knows less. Absent unless generated.
   std::optional<double> entropy_bound() const;

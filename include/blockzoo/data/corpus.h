@@ -37,8 +37,11 @@ Corpus open_corpus(const std::variant<Kinds...>& config) {
   return std::visit([](const auto& kind) { return open_corpus(kind); }, config);
 }
 
-/// The vocabulary that a model needs for it, without touching a file.
+/// The vocabulary that a model needs for it, without touching a file; 0 when a tokenizer's file has to say.
 int64_t vocabulary_size(const CorpusConfig& config);
+
+/// The file of the corpus's tokenizer; null when it needs none.
+const FileTokenizerConfig* tokenizer_file_of(const CorpusConfig& config);
 
 /// The paths that a config names, to be read or changed.
 std::vector<std::string*> paths_of(CorpusConfig& config);

@@ -24,8 +24,18 @@ constexpr auto names(Verdict) {
                                                               {kNotComparable, "not comparable"}});
 }
 
+/// What validation losses are given in. Nats per token compare only where a token is the same piece of text, so arms
+/// with different tokenizers are held against each other in bits per byte.
+enum class Measure { kNatsPerToken, kBitsPerByte };
+
+constexpr auto names(Measure) {
+  using enum Measure;
+  return std::to_array<std::pair<Measure, std::string_view>>(
+      {{kNatsPerToken, "nats per token"}, {kBitsPerByte, "bits per byte"}});
+}
+
 /// One arm at one point of the sweep beside the base at one point, paired by seed. Losses are validation losses of the
-/// last step, nats per token; differences are arm - base, so that below zero is better.
+/// last step; differences are arm - base, so that below zero is better.
 struct Comparison {
   std::string arm;
   std::vector<SweepValue> sweep;       // the arm's point
@@ -35,6 +45,7 @@ struct Comparison {
   double adjusted_p = 1;                 // Holm, over the arms that are judged together
   Verdict verdict = Verdict::kNotComparable;
   std::string reason;  // a sentence, where the word needs one
+  Measure measure = Measure::kNatsPerToken;
 };
 
 /// A level other than its factor's first.
@@ -44,7 +55,7 @@ struct FactorLevel {
 };
 
 /// What one level does to the validation loss (a main effect), or what several do together beyond their own effects (an
-/// interaction), in nats per token:
+/// interaction):
 ///   effect(a) = mean of loss(a) - loss(0), where 0 is the first level,
 ///   interaction(a, b) = mean of loss(a, b) - loss(a, 0) - loss(0, b) + loss(0, 0),
 /// and so on with alternating signs; the mean is over all levels of the other factors. Paired by seed.
@@ -56,6 +67,7 @@ struct FactorialEffect {
   double adjusted_p = 1;  // Holm, over all effects
   Verdict verdict = Verdict::kNotComparable;
   std::string reason;
+  Measure measure = Measure::kNatsPerToken;
 };
 
 /// How one arm behaves over the learning rates of the sweep.
@@ -71,7 +83,8 @@ struct Noise {
 };
 
 struct Judgement {
-  std::string base;  // name of the arm that is the base
+  std::string base;                          // name of the arm that is the base
+  Measure measure = Measure::kNatsPerToken;  // of all comparisons
   Noise noise;
   std::vector<Comparison> best_against_best;  // every other arm, each at its best point
   std::vector<Comparison> same_point;         // every other arm and point, the base at the same point

@@ -55,6 +55,8 @@ struct RunRecord {
   int64_t threads = 0;
   std::string started;  // UTC, ISO 8601
   double train_s = 0;   // time in updates, validation and saving left out
+  std::string tokenizer;  // hash of the one that a file gave; empty: a byte is a token, or not known
+  std::string text_hash;  // of training and validation text, whatever tokenizer made tokens of it; empty: not known
   std::string data_hash;
   std::string batches_hash;  // of all batches that were trained on
   std::string validation_hash;

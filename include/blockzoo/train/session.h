@@ -79,6 +79,7 @@ class Session {
   Corpus corpus_;
   Batches batches_;
   ValidationWindows validation_;
+  std::optional<double> bytes_per_token_;  // of the validation windows' targets
   Model model_;
   Adamw optimizer_;
   int64_t step_ = 0;
