@@ -44,8 +44,14 @@ struct TileTensors {
   }
 };
 
-rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, int64_t window, double scale,
-                                     double softcap) {
+/// What a backward must know again.
+struct TileSettings {
+  int64_t window;
+  double scale, softcap, dropout;
+  int64_t seed;
+};
+
+rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, const TileSettings& settings) {
   const auto size = [](const Tensor& x, int64_t dim) { return static_cast<size_t>(x.size(dim)); };
   rows::AttentionShape shape{.batch = size(tensors.q, 0),
                              .queries = size(tensors.q, 1),
@@ -54,9 +60,11 @@ rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& b
                              .key_heads = size(tensors.k, 2),
                              .width = size(tensors.q, 3),
                              .value_width = size(tensors.v, 3),
-                             .window = static_cast<size_t>(window),
-                             .scale = static_cast<float>(scale),
-                             .softcap = static_cast<float>(softcap)};
+                             .window = static_cast<size_t>(settings.window),
+                             .scale = static_cast<float>(settings.scale),
+                             .softcap = static_cast<float>(settings.softcap)};
+  shape.dropout = static_cast<float>(settings.dropout);
+  shape.seed = static_cast<uint64_t>(settings.seed);
   if (!bias.defined()) return shape;
   shape.bias = read<float>(bias);
   shape.bias_batch = bias.dim() == 4 ? bias.stride(0) : 0;
@@ -78,11 +86,12 @@ Tensor by_key_head(const Tensor& x, int64_t groups) {
 
 struct TiledAttention : torch::autograd::Function<TiledAttention> {
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
-                        const std::optional<Tensor>& given_bias, int64_t window, double scale, double softcap) {
+                        const std::optional<Tensor>& given_bias, int64_t window, double scale, double softcap,
+                        double dropout, int64_t seed) {
     RECORD_USER_SCOPE("blockzoo::attention");
     const TileTensors tensors(q, k, v);
     const auto bias = given_bias.value_or(Tensor());
-    const auto shape = attention_shape(tensors, bias, window, scale, softcap);
+    const auto shape = attention_shape(tensors, bias, {window, scale, softcap, dropout, seed});
     auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
     auto log_z = at::empty({q.size(0), q.size(2), q.size(1)}, at::kFloat);
     const auto tasks = static_cast<int64_t>(shape.batch * shape.heads * shape.query_tiles());
@@ -95,6 +104,8 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     context->saved_data["window"] = window;
     context->saved_data["scale"] = scale;
     context->saved_data["softcap"] = softcap;
+    context->saved_data["dropout"] = dropout;
+    context->saved_data["seed"] = seed;
     return result;
   }
 
@@ -103,9 +114,13 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const auto &q = saved[0], &k = saved[1], &v = saved[2];
     TileTensors tensors(q, k, v);
     tensors.values_across = across(tensors.v);
-    const auto shape =
-        attention_shape(tensors, saved[3], context->saved_data["window"].toInt(),
-                        context->saved_data["scale"].toDouble(), context->saved_data["softcap"].toDouble());
+    auto& data = context->saved_data;
+    const auto shape = attention_shape(tensors, saved[3],
+                                       {.window = data["window"].toInt(),
+                                        .scale = data["scale"].toDouble(),
+                                        .softcap = data["softcap"].toDouble(),
+                                        .dropout = data["dropout"].toDouble(),
+                                        .seed = data["seed"].toInt()});
     const auto y = prepared(saved[4]), dy = prepared(outer[0]);
     const auto dq = at::zeros_like(tensors.q);
     const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);
@@ -120,13 +135,11 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
       rows::attend_backward(shape, tensors.pointers(), gradients, static_cast<size_t>(first),
                             static_cast<size_t>(last));
     });
-    return {restored(dq, q),
-            restored(by_key_head(dk, k.size(2)), k),
-            restored(by_key_head(dv, k.size(2)), v),
-            Tensor(),
-            Tensor(),
-            Tensor(),
-            Tensor()};
+    variable_list result(9);
+    result[0] = restored(dq, q);
+    result[1] = restored(by_key_head(dk, k.size(2)), k);
+    result[2] = restored(by_key_head(dv, k.size(2)), v);
+    return result;
   }
 };
 
@@ -140,12 +153,15 @@ bool bias_fits(const Tensor& bias) {
 
 bool tiles_fit(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   const bool one_type = k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type();
-  return fast_on_cpu(q) && one_type && q.size(1) > 1 && q.numel() > 0 && v.numel() > 0 && options.dropout == 0 &&
-         !options.absent.defined() && bias_fits(options.bias);
+  return fast_on_cpu(q) && one_type && q.size(1) > 1 && q.numel() > 0 && v.numel() > 0 && !options.absent.defined() &&
+         bias_fits(options.bias);
 }
 
 Tensor attend_in_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
-  return TiledAttention::apply(q, k, v, given(options.bias), options.window, options.scale, options.softcap);
+  constexpr auto most = std::numeric_limits<int64_t>::max();
+  const auto seed = options.dropout > 0 ? at::randint(most, {}, at::kLong).item<int64_t>() : 0;
+  return TiledAttention::apply(q, k, v, given(options.bias), options.window, options.scale, options.softcap,
+                               options.dropout, seed);
 }
 
 }  // namespace blockzoo

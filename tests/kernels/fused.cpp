@@ -241,6 +241,33 @@ TEST_CASE("Attention in tiles equals the formula, with its gradients", "[kernels
   }
 }
 
+TEST_CASE("Dropout in tiles drops its share, and its backward drops the same weights",
+          "[kernels][torch][fast][attention]") {
+  constexpr int64_t length = 80;
+  const auto q = ramp("q", {2, length, 3, 16}).to(at::kFloat), k = ramp("k", {2, length, 3, 16}).to(at::kFloat),
+             v = ramp("v", {2, length, 3, 16}).to(at::kFloat);
+  const auto dropped = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+    at::manual_seed(7);
+    return attend(q, k, v, {.scale = 0.5, .dropout = 0.25});
+  };
+  const auto identity = at::eye(length).view({1, length, 1, length}).expand({2, length, 3, length}).contiguous();
+  const auto weights = dropped(q, k, identity).transpose(1, 2);  // [B, H, T, S]
+  const auto seen = at::ones({length, length}, at::kBool).tril().expand_as(weights);
+  const auto keep = weights.ne(0).to(at::kDouble) / 0.75;
+  const double share = weights.masked_select(seen).eq(0).to(at::kDouble).mean().item<double>();
+  CHECK(share == Approx(0.25).margin(0.01));  // of 19,440 weights: three standard deviations
+  const auto by_mask = [&](const std::vector<Tensor>& t) {
+    auto scores = at::einsum("bthk,bshk->bhts", {t[0], t[1]}) * 0.5;
+    scores = scores.masked_fill(seen.logical_not(), -INFINITY);
+    return at::einsum("bhts,bshw->bthw", {at::softmax(scores, -1) * keep, t[2]});
+  };
+  const auto wide = results(by_mask, {q.to(at::kDouble), k.to(at::kDouble), v.to(at::kDouble)}, at::kFloat);
+  const auto tiled = results([&](const auto& t) { return dropped(t[0], t[1], t[2]); }, {q, k, v}, at::kFloat);
+  for (size_t i = 0; i < wide.size(); ++i) check_near("result " + std::to_string(i), tiled[i], wide[i], {1e-5, 1e-5});
+  at::manual_seed(8);
+  CHECK_FALSE(at::equal(attend(q, k, v, {.scale = 0.5, .dropout = 0.25}), tiled[0]));
+}
+
 TEST_CASE("Attention in tiles gives equal results for equal sequences, whatever the threads",
           "[kernels][torch][fast][attention]") {
   const auto threads = at::get_num_threads();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "blockzoo/core/hash.h"
 #include "kernels/rows/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -146,6 +147,40 @@ HWY_INLINE void scale_row(float* row, size_t width, float factor) {
   for (size_t i = 0; i < width; i += lanes()) store_whole(hn::Mul(f, load_whole(row + i)), row + i);
 }
 
+/// Two words for a query's row, all that its keys' fates depend on beside their places.
+struct RowSeed {
+  uint32_t first, second;
+
+  RowSeed(const TileView& tile, size_t r) {
+    const auto& shape = tile.shape;
+    const auto row = (tile.batch * shape.heads + tile.head) * shape.queries + tile.first_query + r;
+    const auto bits = mix(shape.seed + row);
+    first = static_cast<uint32_t>(bits);
+    second = static_cast<uint32_t>(bits >> 32);
+  }
+};
+
+/// 1 / (1 - dropout) or zero, for the keys from `key` on.
+HWY_INLINE Vector kept(const AttentionShape& shape, RowSeed seed, size_t key) {
+  const Words words;
+  const auto stir = [=](hn::Vec<Words> x) HWY_ATTR {  // the finalizer of MurmurHash3
+    x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(words, 0x85ebca6b));
+    x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(words, 0xc2b2ae35));
+    return hn::Xor(x, hn::ShiftRight<16>(x));
+  };
+  const auto places = hn::Iota(words, static_cast<uint32_t>(key));
+  const auto bits = stir(hn::Add(stir(hn::Xor(places, hn::Set(words, seed.first))), hn::Set(words, seed.second)));
+  const hn::RebindToSigned<Floats> integers;
+  const auto share = hn::Mul(hn::ConvertTo(Floats(), hn::BitCast(integers, hn::ShiftRight<8>(bits))), all(0x1p-24F));
+  return hn::IfThenElseZero(hn::Ge(share, all(shape.dropout)), all(1 / (1 - shape.dropout)));
+}
+
+HWY_INLINE void drop(const TileView& tile, size_t r, float* weights) {
+  const RowSeed seed(tile, r);
+  for (size_t i = 0; i < kTile; i += lanes())
+    store_whole(hn::Mul(load_whole(weights + i), kept(tile.shape, seed, tile.first_key + i)), weights + i);
+}
+
 void attend_f32(const AttentionShape& shape, const AttentionInputs& inputs, size_t first, size_t last, float* y,
                 float* log_z) {
   std::vector<float> queries(kTile * shape.width), scores(kTile * kTile), sums(kTile * shape.value_width);
@@ -172,6 +207,7 @@ void attend_f32(const AttentionShape& shape, const AttentionInputs& inputs, size
       take_scores(tile, queries.data(), head.keys_across + key_tile * shape.width * kTile, scores.data(), nullptr);
       for (size_t r = 0; r < tile.query_count; ++r) {
         const float shrink = weigh(scores.data() + r * kTile, most[r], totals[r]);
+        if (shape.dropout > 0) drop(tile, r, scores.data() + r * kTile);
         if (shrink != 1) scale_row(sums.data() + r * shape.value_width, shape.value_width, shrink);
       }
       product(tile.query_count, shape.value_width, tile.key_count, {scores.data(), kTile, 1},
@@ -187,16 +223,19 @@ void attend_f32(const AttentionShape& shape, const AttentionInputs& inputs, size
   }
 }
 
-/// Weights of a tile from its scores, and in the slopes' place the gradient of the scores before the cap.
+/// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights.
 HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, const float* along, float* weights,
                                      float* gradients, const float* slopes) {
   for (size_t r = 0; r < tile.query_count; ++r) {
     const auto shift = all(log_z[tile.first_query + r]), mean = all(along[r]);
+    const RowSeed seed(tile, r);
     for (size_t i = r * kTile; i < (r + 1) * kTile; i += lanes()) {
       const auto weight = exp_of(hn::Sub(load_whole(weights + i), shift));
-      auto gradient = hn::Mul(weight, hn::Sub(load_whole(gradients + i), mean));
+      const bool drops = tile.shape.dropout > 0;
+      const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);
+      auto gradient = hn::Mul(weight, hn::Sub(hn::Mul(keep, load_whole(gradients + i)), mean));
       if (slopes != nullptr) gradient = hn::Mul(gradient, load_whole(slopes + i));
-      store_whole(weight, weights + i);
+      store_whole(hn::Mul(keep, weight), weights + i);
       store_whole(gradient, gradients + i);
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace blockzoo::rows {
 
@@ -22,6 +23,8 @@ struct AttentionShape {
   float softcap = 0;            // 0 means off
   const float* bias = nullptr;  // added after the cap; the scores' own strides, keys side by side
   ptrdiff_t bias_batch = 0, bias_head = 0, bias_query = 0;
+  float dropout = 0;  // share of weights dropped; which ones follows from the seed, sequence, head, query and key
+  uint64_t seed = 0;
 
   size_t query_tiles() const { return (queries + kTile - 1) / kTile; }
   size_t key_tiles() const { return (keys + kTile - 1) / kTile; }

@@ -35,14 +35,18 @@ HWY_INLINE Vector load_whole(const Bf16* from) {
 
 HWY_INLINE void store_whole(Vector v, float* to) { hn::StoreU(v, Floats(), to); }
 
-/// To the nearest, ties to even; NaN stays NaN.
-HWY_INLINE void store_whole(Vector v, Bf16* to) {
+/// Bits of float32 numbers whose upper halves are the nearest bfloat16, ties to even; NaN stays NaN.
+HWY_INLINE hn::Vec<Words> rounded_bits(Vector v) {
   const Words words;
   const auto bits = hn::BitCast(words, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
   const auto rounded = hn::Add(bits, hn::Add(hn::Set(words, 0x7fff), odd));
   const auto is_nan = hn::RebindMask(words, hn::IsNaN(v));
-  const auto upper = hn::ShiftRight<16>(hn::IfThenElse(is_nan, hn::Set(words, 0x7fc00000), rounded));
+  return hn::IfThenElse(is_nan, hn::Set(words, 0x7fc00000), rounded);
+}
+
+HWY_INLINE void store_whole(Vector v, Bf16* to) {
+  const auto upper = hn::ShiftRight<16>(rounded_bits(v));
   hn::StoreU(hn::TruncateTo(Halves(), upper), Halves(), reinterpret_cast<uint16_t*>(to));
 }
 

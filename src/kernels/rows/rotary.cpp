@@ -16,28 +16,43 @@ struct Pair {
   Vector a, b;
 };
 
-/// `count` pairs that lie side by side, taken apart.
+/// Pairs that lie side by side, taken apart, and back.
+HWY_INLINE Pair load_pairs(const float* from) {
+  Pair pair;
+  hn::LoadInterleaved2(Floats(), from, pair.a, pair.b);
+  return pair;
+}
+
+HWY_INLINE Pair load_pairs(const Bf16* from) {
+  const Words words;
+  const auto both = hn::LoadU(words, reinterpret_cast<const uint32_t*>(from));
+  return {hn::BitCast(Floats(), hn::ShiftLeft<16>(both)),
+          hn::BitCast(Floats(), hn::And(both, hn::Set(words, 0xffff0000)))};
+}
+
+HWY_INLINE void store_pairs(Pair pair, float* to) { hn::StoreInterleaved2(pair.a, pair.b, Floats(), to); }
+
+HWY_INLINE void store_pairs(Pair pair, Bf16* to) {
+  const Words words;
+  const auto lower = hn::ShiftRight<16>(rounded_bits(pair.a));
+  const auto upper = hn::And(rounded_bits(pair.b), hn::Set(words, 0xffff0000));
+  hn::StoreU(hn::Or(lower, upper), words, reinterpret_cast<uint32_t*>(to));
+}
+
 template <class T>
 HWY_INLINE Pair load_pairs(const T* from, size_t count) {
-  HWY_ALIGN T both[2 * hn::MaxLanes(Floats())] = {};
-  std::memcpy(both, from, 2 * count * sizeof(T));
-  HWY_ALIGN T parts[2 * hn::MaxLanes(Floats())] = {};
-  for (size_t i = 0; i < lanes(); ++i) {
-    parts[i] = both[2 * i];
-    parts[lanes() + i] = both[2 * i + 1];
-  }
-  return {load_whole(parts), load_whole(parts + lanes())};
+  if (count == lanes()) return load_pairs(from);
+  HWY_ALIGN T some[2 * hn::MaxLanes(Floats())] = {};
+  std::memcpy(some, from, 2 * count * sizeof(T));
+  return load_pairs(some);
 }
 
 template <class T>
 HWY_INLINE void store_pairs(Pair pair, T* to, size_t count) {
-  HWY_ALIGN T parts[2 * hn::MaxLanes(Floats())];
-  store_whole(pair.a, parts);
-  store_whole(pair.b, parts + lanes());
-  for (size_t i = 0; i < count; ++i) {
-    to[2 * i] = parts[i];
-    to[2 * i + 1] = parts[lanes() + i];
-  }
+  if (count == lanes()) return store_pairs(pair, to);
+  HWY_ALIGN T some[2 * hn::MaxLanes(Floats())];
+  store_pairs(pair, some);
+  std::memcpy(to, some, 2 * count * sizeof(T));
 }
 
 HWY_INLINE Pair turned(Pair p, Vector cosine, Vector sine) {
