@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "text/line_cuts.h"
 #include "text/utf8.h"
+#include "text/word_cuts.h"
 
 namespace blockzoo {
 namespace {
@@ -45,7 +45,7 @@ BpeTokenizer::BpeTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_t
       text_bytes_(pieces_.size()),
       end_of_text_(end_of_text),
       hash_(parts.hash),
-      cuts_at_lines_(breaks_after_lines(normalizer_, pre_tokenizer_, parts.added)) {
+      cuts_at_words_(breaks_between_words(normalizer_, pre_tokenizer_, parts.added)) {
   for (const auto& token : parts.added) is_added_[static_cast<size_t>(token.id)] = true;
   if (only_byte_level(decoder_)) {
     bytes_.resize(pieces_.size());
@@ -152,6 +152,6 @@ std::string BpeTokenizer::piece(int64_t id) const { return pieces_[index(id)]; }
 
 int64_t BpeTokenizer::text_bytes(int64_t id) const { return text_bytes_[index(id)]; }
 
-size_t BpeTokenizer::last_cut(std::string_view text) const { return cuts_at_lines_ ? last_line_cut(text) : 0; }
+size_t BpeTokenizer::last_cut(std::string_view text) const { return cuts_at_words_ ? last_word_cut(text) : 0; }
 
 }  // namespace blockzoo

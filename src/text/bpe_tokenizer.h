@@ -50,7 +50,7 @@ class BpeTokenizer final : public Tokenizer {
   std::vector<int64_t> text_bytes_;
   std::optional<int64_t> end_of_text_;
   uint64_t hash_;
-  bool cuts_at_lines_;
+  bool cuts_at_words_;
 
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> idle_;  // one for each call at a time

@@ -11,10 +11,10 @@
 #include "text/byte_letters.h"
 #include "text/decoder.h"
 #include "text/learn_merges.h"
-#include "text/line_cuts.h"
 #include "text/text_blocks.h"
 #include "text/tokenizer_files.h"
 #include "text/utf8.h"
+#include "text/word_cuts.h"
 #include "text/word_table.h"
 
 namespace blockzoo {
@@ -88,8 +88,8 @@ WordCounts count_words(const TokenizerTraining& training, const std::vector<fs::
   const auto steps = word_pattern_steps(training.pattern);
   const auto added = as_added(training.special);
   const AddedTokens special(added);
-  const bool cuts = breaks_after_lines({}, steps, added);
-  TextBlocks blocks(files, [&](std::string_view text) { return cuts ? last_line_cut(text) : 0; });
+  const bool cuts = breaks_between_words({}, steps, added);
+  TextBlocks blocks(files, [&](std::string_view text) { return cuts ? last_word_cut(text) : 0; });
   const auto total = static_cast<double>(std::max<int64_t>(1, total_bytes(files)));
   std::mutex mutex;
   std::exception_ptr failure;
