@@ -10,6 +10,7 @@
 #include "core/document.h"
 #include "core/reader.h"
 #include "core/writer.h"
+#include "data/file_hash.h"
 
 namespace blockzoo {
 namespace {
@@ -98,7 +99,7 @@ std::string identity(const RunConfig& config) {
   bare.train.save_every = defaults.save_every;
   bare.train.keep = defaults.keep;
   if (auto* weights = std::get_if<WeightsStart>(&bare.start))
-    weights->path = std::filesystem::path(weights->path).filename().string();
+    weights->path = hex(file_hash(weights->path));
   auto tree = to_tree(bare);
   if (const auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && tokenizer.empty())
     std::erase_if(tree["data"]["corpus"].entries, [](const auto& entry) { return entry.key == "tokenizer"; });

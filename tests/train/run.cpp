@@ -116,6 +116,23 @@ TEST_CASE("A run that starts from weights may have any first loss", "[train][run
   CHECK(record.alarms.empty());
 }
 
+TEST_CASE("A run is known by the content of the weights that it starts from", "[train][run][config][torch]") {
+  const TemporaryFolder folder;
+  auto config = tiny_run();
+  const auto start_from = [&](const std::string& file, uint64_t seed) {
+    Model model(config.model);
+    model->init_parameters(seed);
+    save_weights(*model, folder / file);
+    config.start = WeightsStart{.path = folder / file};
+    return identity(config);
+  };
+  const auto first = start_from("a.safetensors", 0);
+  CHECK(start_from("b.safetensors", 0) == first);
+  CHECK(start_from("a.safetensors", 1) != first);
+  config.start = WeightsStart{.path = folder / "none.safetensors"};
+  CHECK_THROWS_WITH(identity(config), ContainsSubstring("none.safetensors"));
+}
+
 TEST_CASE("A run whose tokens do not add up to its plan finishes with an alarm", "[train][run][alarms][torch]") {
   const TemporaryFolder folder;
   CHECK(run_training(eventful_run(), options(folder / "run")).alarms.empty());

@@ -123,7 +123,8 @@ Tree to_document(const RunConfig& config);
 RunConfig resolved(const RunConfig& config);
 
 /// Identity of a run: a hash of its resolved config without folders of paths, threads and what only says how often
-/// something is written.
+/// something is written. Weights that it starts from count by their content.
+/// Errors: std::runtime_error when these cannot be read.
 std::string identity(const RunConfig& config);
 
 /// A run file that holds this model and these start values.

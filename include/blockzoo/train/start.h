@@ -17,7 +17,8 @@ struct DrawnStart {
 };
 
 /// Start values read from a file, every parameter of the model and nothing else: training goes on from a model that
-/// `blockzoo import` wrote, or from a checkpoint's weights. The optimizer starts anew.
+/// `blockzoo import` wrote, or from a checkpoint's weights. The optimizer starts anew. A run is known by the file's
+/// content, not by its name.
 struct WeightsStart {
   static constexpr std::string_view kind = "weights";
   static constexpr std::string_view summary = "values of a safetensors file under this zoo's parameter names";
