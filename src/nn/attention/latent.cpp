@@ -12,6 +12,17 @@ namespace {
 
 Linear inner(int64_t in, int64_t out) { return Linear(LinearConfig{.in = in, .out = out}); }
 
+/// The latents and shared rotary keys that queries may look at, one behind the other: [B, S, 1, latent + Kr].
+KeysValues seen_latents(const Tensor& down, Norm& norm, int64_t latent, const Context& context) {
+  const auto parts = down.unsqueeze(2).split_with_sizes({latent, down.size(-1) - latent}, -1);  // [B, T, 1, ...]
+  return context.seen({at::cat({norm(parts[0]), context.position->rotate(parts[1], context.places)}, -1), {}});
+}
+
+/// Each head's vectors times its matrix: x [B, 1, H, n], w [H, n, m] -> [B, 1, H, m].
+Tensor by_head(const Tensor& x, const Tensor& w) {
+  return at::bmm(x.squeeze(1).transpose(0, 1), w).transpose(0, 1).unsqueeze(1);
+}
+
 }  // namespace
 
 LatentAttentionConfig LatentAttentionConfig::resolved(int64_t model) const {
@@ -63,10 +74,7 @@ KeysValues LatentAttentionImpl::keys_values(const Tensor& x, const Context& cont
     TORCH_CHECK(context.reused != nullptr, "[latent] keys and values of an earlier layer must be given");
     return *context.reused;
   }
-  const auto& position = *context.position;
-  const auto down = key_value_down_(x).unsqueeze(2).split_with_sizes({latent_, rotary_}, -1);  // [B, T, 1, ...]
-  const auto seen =
-      context.seen({at::cat({key_value_norm_(down[0]), position.rotate(down[1], context.places)}, -1), {}});
+  const auto seen = seen_latents(key_value_down_(x), key_value_norm_, latent_, context);
   const auto kept = seen.keys.split_with_sizes({latent_, rotary_}, -1);  // latent and shared key [B, S, 1, ...]
   const auto up = key_value_up_(kept[0].squeeze(2)).unflatten(-1, {config_.heads, still_ + value_});
   const auto kv = up.split_with_sizes({still_, value_}, -1);  // [B, S, H, ...]
@@ -77,19 +85,31 @@ KeysValues LatentAttentionImpl::keys_values(const Tensor& x, const Context& cont
 Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto& position = *context.position;
   const auto q = queries(x).split_with_sizes({still_, rotary_}, -1);
-  const auto turned = position.rotate(q[1], context.places);                 // [B, T, H, Kr]
-  const auto query = at::cat({q[0], position.content_queries(turned)}, -1);  // [B, T, H, Kn + Kr]
+  const auto turned = position.rotate(q[1], context.places);  // [B, T, H, Kr]
+  const auto rotary = position.content_queries(turned);
+  AttendOptions options{.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_))),
+                        .window = config_.window,
+                        .softcap = config_.softcap,
+                        .dropout = is_training() ? config_.dropout : 0};
+  const auto mixed = [&](const Tensor& query, const KeysValues& seen) {
+    options.bias = position.added_scores(turned, options.scale, seen.keys.size(1));
+    options.absent = seen.absent;
+    return attend(query, seen.keys, seen.values, options);
+  };
+  const bool linear_up = !key_value_down_.is_empty() && std::holds_alternative<NoNormConfig>(config_.value_norm);
+  if (linear_up && context.cache != nullptr && context.made == nullptr && x.size(1) == 1) {
+    // W_uk goes to the query's side and W_uv to the output's, so that one step reads the latents alone (section 2.1.2).
+    const auto up = key_value_up_->weight.unflatten(0, {config_.heads, still_ + value_});  // [H, Kn + Kv, latent]
+    const auto query = at::cat({by_head(q[0], up.slice(1, 0, still_)), rotary}, -1);       // [B, 1, H, latent + Kr]
+    auto seen = seen_latents(key_value_down_(x), key_value_norm_, latent_, context);       // [B, S, 1, latent + Kr]
+    seen.values = seen.keys.slice(-1, 0, latent_);
+    const auto y = by_head(mixed(query, seen), up.slice(1, still_).transpose(1, 2));  // [B, 1, H, Kv]
+    return output_(y.flatten(-2));
+  }
   const auto seen = keys_values(x, context);
   if (context.made != nullptr) *context.made = seen;
-  const auto scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(still_ + rotary_)));
-  const auto y = attend(query, seen.keys, seen.values,
-                        {.scale = scale,
-                         .window = config_.window,
-                         .softcap = config_.softcap,
-                         .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.added_scores(turned, scale, seen.keys.size(1)),
-                         .absent = seen.absent});  // [B, T, H, Kv]
-  return output_(y.flatten(-2));                   // [B, T, D]
+  const auto y = mixed(at::cat({q[0], rotary}, -1), seen);  // [B, T, H, Kv]
+  return output_(y.flatten(-2));                            // [B, T, D]
 }
 
 }  // namespace blockzoo
