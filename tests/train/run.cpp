@@ -130,7 +130,7 @@ TEST_CASE("A run is known by the content of the weights that it starts from", "[
   CHECK(start_from("b.safetensors", 0) == first);
   CHECK(start_from("a.safetensors", 1) != first);
   config.start = WeightsStart{.path = folder / "none.safetensors"};
-  CHECK_THROWS_WITH(identity(config), ContainsSubstring("none.safetensors"));
+  CHECK_THROWS_WITH(identity(config), Catch::Matchers::ContainsSubstring("none.safetensors"));
 }
 
 TEST_CASE("A run whose tokens do not add up to its plan finishes with an alarm", "[train][run][alarms][torch]") {
