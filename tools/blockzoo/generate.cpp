@@ -53,12 +53,16 @@ std::vector<int64_t> ids_in(const std::string& words) {
   return ids;
 }
 
-std::vector<Prompt> prompts_of(const GenerateArguments& arguments, const Tokenizer* tokenizer) {
+/// Runs are trained on texts without what a tokenizer of a Hugging Face folder puts around them.
+std::vector<Prompt> prompts_of(const GenerateArguments& arguments, const Tokenizer* tokenizer, bool of_run) {
   std::vector<Prompt> prompts;
   for (const auto& words : arguments.ids) prompts.push_back({"", ids_in(words)});
   std::vector<std::string> texts = arguments.prompts;
   for (const auto& file : arguments.prompt_files) texts.push_back(prompt_in(file));
-  for (const auto& text : texts) prompts.push_back({text, tokenizer->framed(tokenizer->encode(text))});
+  for (const auto& text : texts) {
+    const auto ids = tokenizer->encode(text);
+    prompts.push_back({text, of_run ? ids : tokenizer->framed(ids)});
+  }
   return prompts;
 }
 
@@ -69,8 +73,7 @@ std::unique_ptr<Tokenizer> tokenizer_for(const GenerateArguments& arguments, con
     throw std::runtime_error(texts ? "--ids stands alone: prompts are ids or texts, not both"
                                    : "there is no prompt; give --prompt, --prompt-file or --ids");
   if (texts) {
-    auto tokenizer =
-        arguments.tokenizer.empty() ? model_tokenizer(arguments.source, model) : open_tokenizer(arguments.tokenizer);
+    auto tokenizer = arguments.tokenizer.empty() ? model_tokenizer(model) : open_tokenizer(arguments.tokenizer);
     if (tokenizer == nullptr)
       throw std::runtime_error(arguments.source.model +
                                " does not say how text becomes ids; give --tokenizer, or prompts by --ids");
@@ -144,7 +147,7 @@ void write_texts(const GenerateArguments& arguments) {
   auto source = load_model(arguments.source);
   for (const auto& note : source.notes) std::cerr << note << "\n";
   const auto tokenizer = tokenizer_for(arguments, source);
-  const auto prompts = prompts_of(arguments, tokenizer.get());
+  const auto prompts = prompts_of(arguments, tokenizer.get(), source.run.has_value());
   auto options = arguments.options;
   options.seed = static_cast<uint64_t>(arguments.seed);
   options.stop_ids = ends_of(arguments, tokenizer.get());

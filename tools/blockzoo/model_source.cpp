@@ -22,6 +22,27 @@ constexpr auto kTokenizerFiles = {"tokenizer.json",
                                   "vocab.txt",
                                   "chat_template.jinja"};
 
+/// The tokenizer's files in a folder, or the one file.
+void take_tokenizer(SourcedModel& model, const fs::path& path) {
+  const bool folder = fs::is_directory(path);
+  for (const auto* name : kTokenizerFiles) {
+    const auto file = folder ? path / name : path;
+    if (fs::is_regular_file(file) && file.filename() == name) model.tokenizer.emplace(name, read_file(file));
+  }
+  if (!model.tokenizer.empty()) model.tokenizer_path = path.string();
+}
+
+/// What turned a run's text into ids; nothing for ids that were made elsewhere.
+void take_tokenizer(SourcedModel& model, const CorpusConfig& corpus) {
+  const auto* text = std::get_if<TextConfig>(&corpus);
+  const auto* file = text == nullptr ? nullptr : std::get_if<FileTokenizerConfig>(&text->tokenizer);
+  if (file != nullptr) {
+    take_tokenizer(model, fs::path(file->path));
+  } else if (!std::holds_alternative<TokensConfig>(corpus)) {
+    model.tokenizer = byte_tokenizer_files(model.loaded.config.context);
+  }
+}
+
 void refuse_options(const ModelSource& source, const std::string& what) {
   if (!source.sets.empty() || !source.weights.empty())
     throw std::runtime_error(source.model + " is " + what +
@@ -33,10 +54,7 @@ SourcedModel from_hub(const ModelSource& source) {
   auto imported = import_hub_model(source.model);
   SourcedModel model{.loaded = std::move(imported.model), .told = imported.class_name + " in " + source.model};
   model.special_ids = imported.special_ids;
-  for (const auto* name : kTokenizerFiles) {
-    const auto path = fs::path(source.model) / name;
-    if (fs::is_regular_file(path)) model.tokenizer.emplace(name, read_file(path));
-  }
+  take_tokenizer(model, fs::path(source.model));
   if (!imported.defaults.empty()) {
     std::string keys;
     for (const auto& key : imported.defaults) keys += (keys.empty() ? "" : ", ") + key;
@@ -50,8 +68,7 @@ SourcedModel from_checkpoint(Checkpoint checkpoint, const fs::path& path) {
   SourcedModel model{.loaded = {load_model_config(config), std::move(checkpoint.weights)},
                      .told = fmt::format("step {}, {}", checkpoint.step, path.string()),
                      .run = load_run_config(config)};
-  if (!std::holds_alternative<TokensConfig>(model.run->data.corpus))
-    model.tokenizer = byte_tokenizer_files(model.loaded.config.context);
+  take_tokenizer(model, model.run->data.corpus);
   return model;
 }
 
@@ -102,10 +119,9 @@ SourcedModel load_model(const ModelSource& source) {
                            " is no model: a folder needs run.json (a run) or config.json (Hugging Face)");
 }
 
-std::unique_ptr<Tokenizer> model_tokenizer(const ModelSource& source, const SourcedModel& model) {
-  if (model.tokenizer.empty()) return nullptr;
-  if (is_hub_folder(source.model)) return open_tokenizer(source.model);
-  return std::make_unique<ByteTokenizer>();
+std::unique_ptr<Tokenizer> model_tokenizer(const SourcedModel& model) {
+  if (!model.tokenizer_path.empty()) return open_tokenizer(model.tokenizer_path);
+  return model.tokenizer.empty() ? nullptr : std::make_unique<ByteTokenizer>();
 }
 
 }  // namespace blockzoo

@@ -29,6 +29,7 @@ struct SourcedModel {
   std::optional<RunConfig> run;                  // of a run folder
   std::optional<RunRecord> record;               // the same
   std::map<std::string, std::string> tokenizer;  // files, by name; empty when none is known
+  std::string tokenizer_path;                    // where they come from; empty when they were made for bytes
   SpecialIds special_ids = {};                   // of a Hugging Face folder
   std::vector<std::string> notes;                // what the user should know
 };
@@ -45,6 +46,6 @@ inline constexpr auto kModelHelp =
 SourcedModel load_model(const ModelSource& source);
 
 /// How text becomes ids for such a model; null when nothing says it.
-std::unique_ptr<Tokenizer> model_tokenizer(const ModelSource& source, const SourcedModel& model);
+std::unique_ptr<Tokenizer> model_tokenizer(const SourcedModel& model);
 
 }  // namespace blockzoo
