@@ -164,4 +164,36 @@ TEST_CASE("A study that has not begun is judged without a number", "[lab][verdic
   CHECK(judgement.sensitivity.empty());
 }
 
+TEST_CASE("Arms with different tokenizers are held against each other in bits per byte alone",
+          "[lab][verdict][torch]") {
+  MadeSweep made({{"base", {{"1e-3", {1.0, 1.1, 1.2}}}}, {"pieces", {{"1e-3", {3.0, 3.1, 3.2}}}}});
+  for (size_t i = 0; i < made.outcomes.size(); ++i) {
+    auto& record = made.outcomes[i].record;
+    record.parameters = 10;
+    record.text_hash = "text";
+    record.data_hash = i < 3 ? "bytes" : "ids";
+    record.tokenizer = i < 3 ? "" : "pieces";
+    record.validation->bits_per_byte = (i < 3 ? 2.0 : 1.8) + 0.01 * static_cast<double>(i % 3);
+  }
+  auto judgement = made.judgement();
+  CHECK(judgement.measure == Measure::kBitsPerByte);
+  const auto& comparison = judgement.best_against_best.at(0);
+  CHECK(comparison.verdict == Verdict::kBetter);
+  CHECK(comparison.difference->mean == Approx(-0.2));
+  CHECK_FALSE(comparison.over_windows);
+  CHECK_THAT(judgement.sentences[0], ContainsSubstring("nats per token of different tokens do not compare"));
+  CHECK_THAT(judgement.sentences[1], ContainsSubstring("-0.2000 bits per byte"));
+  CHECK(judgement.sensitivity.empty());
+
+  made.study.hypothesis = {"pieces", "base", 0.1};
+  CHECK_THAT(made.judgement().sentences[0], ContainsSubstring("cannot be judged, the arms have different tokenizers"));
+  made.study.hypothesis = {"pieces", "base", 0};
+  CHECK_THAT(made.judgement().sentences[0], ContainsSubstring("borne out"));
+
+  for (size_t i = 3; i < made.outcomes.size(); ++i) made.outcomes[i].record.text_hash = "other text";
+  CHECK(made.judgement().best_against_best.at(0).reason == "its text is not the base's");
+  made.outcomes[3].record.validation->bits_per_byte.reset();
+  CHECK_THAT(made.judgement().best_against_best.at(0).reason, ContainsSubstring("1 of 3 seeds is not finished"));
+}
+
 }  // namespace blockzoo
