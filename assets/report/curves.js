@@ -86,7 +86,7 @@ function drawCurves() {
   });
   curveChart.draw(series, {
     xLabel: kAxes[curveView.x],
-    yLabel: `${curveView.what} loss, nats per token`,
+    yLabel: `${curveView.what} loss, nats per token${inBits ? ', whose tokens differ' : ''}`,
     logX: curveView.logX,
     logY: curveView.logY,
   });

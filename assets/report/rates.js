@@ -44,12 +44,12 @@ function rateDatasets(lines, rateIndex) {
   const rests = [...new Set(lines.map(({rest}) => rest))];
   return lines.flatMap(({label, arm, rest, rows}) => {
     const colour = colourOfArm(arm);
-    const complete = rows.filter((row) => row.loss_nats.mean !== null);
-    const means = complete.map((row) => ({x: Number(row.sweep[rateIndex]), y: row.loss_nats.mean, row}));
+    const complete = rows.filter((row) => lossSpread(row).mean !== null);
+    const means = complete.map((row) => ({x: Number(row.sweep[rateIndex]), y: lossSpread(row).mean, row}));
     const seeds = complete.flatMap(
         (row) => runsOf(row)
-                     .filter((run) => run.status === 'finished' && isKnown(run.loss_nats))
-                     .map((run) => ({x: Number(row.sweep[rateIndex]), y: run.loss_nats, run})));
+                     .filter((run) => run.status === 'finished' && isKnown(lossOfRun(run)))
+                     .map((run) => ({x: Number(row.sweep[rateIndex]), y: lossOfRun(run), run})));
     const dash = kDashes[rests.indexOf(rest) % kDashes.length] ?? [];
     return [
       {
@@ -101,7 +101,7 @@ const crosses = {
 
 function rateTip({raw, dataset}) {
   if (raw.run) return `${dataset.label}, seed ${raw.run.seed}: ${fixed(raw.y)}`;
-  const {sd, count} = raw.row.loss_nats;
+  const {sd, count} = lossSpread(raw.row);
   return `${dataset.label}: mean ${fixed(raw.y)}${sd === null ? '' : ` ± ${fixed(sd)}`} of ${count} seed${
       count === 1 ? '' : 's'}`;
 }
@@ -118,7 +118,7 @@ function drawRates() {
   const rateOf = (row) => Number(row.sweep[rateIndex]);
   const diverged = ({status}) => status === 'diverged';
   const known =
-      lines.flatMap(({rows}) => rows).filter((row) => row.loss_nats.mean !== null || runsOf(row).some(diverged));
+      lines.flatMap(({rows}) => rows).filter((row) => lossSpread(row).mean !== null || runsOf(row).some(diverged));
   divergedMarks = known.filter((row) => runsOf(row).some(diverged)).map((row) => ({rate: rateOf(row), arm: row.arm}));
   const rates = [...new Set(known.map(rateOf))].sort((a, b) => a - b);
   const frame = byId('rates').querySelector('.chart');
@@ -144,7 +144,7 @@ function drawRateChart(lines, rates, rateIndex) {
             axis.ticks = rates.map((value) => ({value}));
           },
         },
-        y: {title: axisTitle('validation loss, nats per token')},
+        y: {title: axisTitle(`validation loss, ${study.judgement.measure}`)},
       },
       plugins: {tooltip: {callbacks: {title: (items) => `rate ${items[0].raw.x}`, label: rateTip}}},
     },

@@ -73,7 +73,7 @@ function drawRuns() {
   ]);
   byId('run-table')
       .append(sortableTable(
-          'Losses in nats per token; time in updates',
+          `Losses in nats per token${inBits ? ', which do not compare between tokenizers' : ''}; time in updates`,
           ['run', 'status', 'step', 'loss', 'best loss', 'at step', 'seconds', 'started', 'identity',
            ...origins.map(([, text]) => text), 'message'].map((text) => ({text})),
           lines));

@@ -18,7 +18,7 @@ const kMeasures = [
 
 /** Short runs have no spike score, and nats per token do not compare between tokenizers. */
 const isShown = ({key}) => (key !== 'spike_score' || study.rows.some((row) => row[key].mean !== null)) &&
-    (!key.endsWith('_nats') || study.judgement.measure === 'nats per token');
+    !(inBits && key.endsWith('_nats'));
 const measures = kMeasures.filter(isShown);
 
 function measureHeads({key, text, statistics}) {

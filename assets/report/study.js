@@ -18,7 +18,9 @@ const runsOf = (row) => study.runs.filter((run) => samePoint(run, row));
 const points = [...new Map(study.rows.map((row) => [pointLabel(row.sweep), row.sweep])).keys()];
 
 /** Of a row, in the measure that the study's arms are compared in. */
-const lossSpread = (row) => study.judgement.measure === 'bits per byte' ? row.bits_per_byte : row.loss_nats;
+const inBits = study.judgement.measure === 'bits per byte';
+const lossSpread = (row) => inBits ? row.bits_per_byte : row.loss_nats;
+const lossOfRun = (run) => inBits ? run.bits_per_byte : run.loss_nats;
 
 const isComplete = (row) => row.finished === row.seeds && lossSpread(row).mean !== null;
 

@@ -121,7 +121,10 @@ std::string compare_runs(const std::filesystem::path& first, const std::filesyst
   const auto a = read_run(first, "A"), b = read_run(second, "B");
   auto text = fmt::format("A is {}\nB is {}\n\n", first.string(), second.string());
   text += curves(a, b) + losses_along(a, b) + "\n" + end_of(a) + end_of(b);
-  if (a.record.validation && b.record.validation)
+  const bool one_tokenizer = a.record.tokenizer == b.record.tokenizer;
+  if (!one_tokenizer)
+    text += "  B - A  nats per token do not compare, since the tokenizers differ; see bits per byte\n";
+  if (one_tokenizer && a.record.validation && b.record.validation)
     text += fmt::format("  B - A  {:+.4f} nats per token; two runs cannot tell a difference from noise\n",
                         b.record.validation->loss - a.record.validation->loss);
   text += "\n" + same_line(a.record.data_hash == b.record.data_hash, "data (by hash)") +

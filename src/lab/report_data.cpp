@@ -103,6 +103,7 @@ Json run_of(const PlannedRun& run, const RunOutcome& outcome, const RunTrace& tr
   json["step"] = std::max(record.step, steps.empty() ? 0 : steps.back());
   json["steps"] = record.steps;
   json["loss_nats"] = record.validation ? blockzoo::number_or_null(record.validation->loss) : Json(nullptr);
+  json["bits_per_byte"] = record.validation ? number_or_null(record.validation->bits_per_byte) : Json(nullptr);
   json["best_loss_nats"] =
       record.best_validation ? blockzoo::number_or_null(record.best_validation->loss) : Json(nullptr);
   json["best_step"] = record.best_validation ? Json(record.best_step) : Json(nullptr);
