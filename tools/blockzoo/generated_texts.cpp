@@ -29,7 +29,8 @@ GeneratedTexts::GeneratedTexts(std::vector<Prompt> prompts, int64_t samples, con
   for (const auto& prompt : prompts_) {
     Growing growing{.stream = std::nullopt, .stops = StopTexts(stops), .shown = ""};
     // Some tokenizers write the first id of a text without its space, so the prompt's last id goes before.
-    if (tokenizer_ != nullptr) growing.stream.emplace(*tokenizer_).push(prompt.ids.back());
+    if (tokenizer_ != nullptr) growing.stream.emplace(*tokenizer_);
+    if (growing.stream && !prompt.ids.empty()) growing.stream->push(prompt.ids.back());
     for (size_t sample = 0; sample < samples_; ++sample) growing_.push_back(growing);
   }
 }

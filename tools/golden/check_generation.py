@@ -30,6 +30,7 @@ PROMPTS = [
 
 def theirs(folder, prompts):
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    model.generation_config.eos_token_id = None
     continuations = []
     for ids in prompts:
         with torch.no_grad():
@@ -38,7 +39,6 @@ def theirs(folder, prompts):
                 attention_mask=torch.ones(1, len(ids), dtype=torch.long),
                 max_new_tokens=TOKENS,
                 do_sample=False,
-                eos_token_id=-1,
                 pad_token_id=0,
                 return_dict_in_generate=True,
                 output_logits=True,
