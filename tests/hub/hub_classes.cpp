@@ -3,6 +3,7 @@
 
 #include "blockzoo/hub/hugging_face.h"
 #include "blockzoo/hub/npy.h"
+#include "blockzoo/hub/safetensors.h"
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/model.h"
 #include "hub/files.h"
