@@ -38,6 +38,21 @@ TEST_CASE("Ids and texts of every family's tokenizer equal those of tokenizers (
   }
 }
 
+TEST_CASE("Ids of SentencePiece models equal the library's (golden)", "[text][golden]") {
+  for (const std::string name : {"sentencepiece_llama", "sentencepiece_gemma", "sentencepiece_unknown"}) {
+    const auto tokenizer = open_tokenizer(golden_text(name + ".model"));
+    const auto cases = nlohmann::json::parse(read_file(golden_text(name + ".cases.json")));
+    REQUIRE(cases.size() > 20);
+    for (const auto& one : cases) {
+      const auto text = one[0].get<std::string>();
+      INFO(name << ": " << text);
+      const auto ids = tokenizer->encode(text);
+      CHECK(ids == one[1].get<std::vector<int64_t>>());
+      if (!one[2].is_null()) CHECK(tokenizer->decode(ids) == one[2].get<std::string>());
+    }
+  }
+}
+
 TEST_CASE("Learnt merges and ids equal those of tokenizers, in order (golden)", "[text][golden]") {
   const auto golden = nlohmann::json::parse(read_file(golden_text("train.json")));
   const TemporaryFolder folder;

@@ -47,4 +47,5 @@ def main():
     write("train.json", {"texts": learnt_from, "vocab": model["vocab"], "merges": model["merges"]})
 
 
-main()
+if __name__ == "__main__":
+    main()
