@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
 
+#include "blockzoo/kernels/choice.h"
 #include "blockzoo/nn/model.h"
 #include "support/catch.h"
 #include "support/from_yaml.h"
@@ -36,6 +37,7 @@ class ProductCounter {
   }
 
   static thread_local inline double counted = 0;
+  const KernelScope kernels_{Kernels::kReference};  // whose products are LibTorch's
   at::CallbackHandle handle_ = 0;
 };
 
