@@ -38,6 +38,16 @@ bool is_hub_folder(const std::filesystem::path& folder);
 /// partly.
 ImportedModel import_hub_model(const std::filesystem::path& folder);
 
+/// The class that an export of a model takes, and why no class of transformers holds it; empty when one does.
+struct ExportClass {
+  std::string name;  // "LlamaForCausalLM"
+  std::string not_stock;
+};
+ExportClass export_class(const ModelConfig& model);
+
+/// Names of all classes that export and import know, in the order in which export tries them; ours is the last.
+std::vector<std::string> hub_class_names();
+
 /// What export_hub_model is to write.
 struct HubExport {
   std::filesystem::path folder;

@@ -160,4 +160,16 @@ HubConfig read_hub_config(const std::string& text, const std::string& source) {
   return {};
 }
 
+ExportClass export_class(const ModelConfig& model) {
+  ExportClass found;
+  found.name = choose_class(stack_of(model), found.not_stock).hub->name;
+  return found;
+}
+
+std::vector<std::string> hub_class_names() {
+  std::vector<std::string> names;
+  for (const auto* hub : hub_classes()) names.emplace_back(hub->name);
+  return names;
+}
+
 }  // namespace blockzoo
