@@ -4,6 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "blockzoo/core/hash.h"
 #include "blockzoo/infer/kv_cache.h"
@@ -73,26 +74,76 @@ struct Text {
   Sampler sampler;
 };
 
-/// `samples` texts for each prompt.
-std::vector<Text> begin_texts(const std::vector<Ids>& prompts, const GenerateOptions& options) {
-  std::vector<Text> texts;
-  for (const auto& prompt : prompts) {
-    for (int64_t sample = 0; sample < options.samples; ++sample) {
-      texts.push_back({texts.size(), std::ssize(prompt), {options.sampling, stream_of(options.seed, prompt, sample)}});
-      texts.back().sampler.read(prompt);
+/// The texts that have not ended, a row of the batch each, and what all have so far.
+class Texts {
+ public:
+  Texts(const std::vector<Ids>& prompts, const GenerateOptions& options, const TokenListener& listener, int64_t context)
+      : options_(options), listener_(listener), context_(context) {
+    for (const auto& prompt : prompts) {
+      for (int64_t sample = 0; sample < options.samples; ++sample) {
+        rows_.push_back(
+            {rows_.size(), std::ssize(prompt), {options.sampling, stream_of(options.seed, prompt, sample)}});
+        rows_.back().sampler.read(prompt);
+      }
+    }
+    done_.resize(rows_.size());
+  }
+
+  /// The next token of each text by its logits [B, V], and the rows of those that go on after it.
+  struct Step {
+    std::vector<int64_t> rows, tokens;
+  };
+  Step step(const Tensor& logits) {
+    const auto log_probabilities = options_.log_probabilities ? at::log_softmax(logits, -1, at::kDouble) : Tensor();
+    Step step;
+    std::vector<Text> going;
+    for (int64_t row = 0; row < logits.size(0); ++row) {
+      auto& text = rows_[static_cast<size_t>(row)];
+      const auto id = choose(text, logits[row]);
+      const auto ending = add(text, id, log_probabilities.defined() ? log_probabilities[row] : Tensor());
+      if (ending) {
+        done_[text.number].ending = *ending;
+        continue;
+      }
+      step.rows.push_back(row);
+      step.tokens.push_back(id);
+      going.push_back(std::move(text));
+    }
+    rows_ = std::move(going);
+    return step;
+  }
+
+  std::vector<Continuation> done() && { return std::move(done_); }
+
+ private:
+  int64_t choose(Text& text, const Tensor& logits) const {
+    try {
+      return text.sampler.next({logits.const_data_ptr<float>(), static_cast<size_t>(logits.numel())});
+    } catch (const std::runtime_error& error) {
+      const auto prompt = text.number / static_cast<size_t>(options_.samples);
+      throw std::runtime_error(fmt::format("prompt {}: {}", prompt + 1, error.what()));
     }
   }
-  return texts;
-}
 
-int64_t choose(Text& text, std::span<const float> logits, const GenerateOptions& options) {
-  try {
-    return text.sampler.next(logits);
-  } catch (const std::runtime_error& error) {
-    throw std::runtime_error(
-        fmt::format("prompt {}: {}", text.number / static_cast<size_t>(options.samples) + 1, error.what()));
+  /// Why the text ends before or with this token, if it does.
+  std::optional<Ending> add(Text& text, int64_t id, const Tensor& log_probabilities) {
+    if (std::find(options_.stop_ids.begin(), options_.stop_ids.end(), id) != options_.stop_ids.end())
+      return Ending::kStopId;
+    auto& continuation = done_[text.number];
+    continuation.ids.push_back(id);
+    if (log_probabilities.defined()) continuation.log_probabilities.push_back(log_probabilities[id].item<double>());
+    ++text.length;
+    if (listener_ && !listener_(text.number, id)) return Ending::kListener;
+    if (std::ssize(continuation.ids) == options_.tokens) return Ending::kTokens;
+    return text.length > context_ ? std::optional(Ending::kContext) : std::nullopt;
   }
-}
+
+  const GenerateOptions& options_;
+  const TokenListener& listener_;
+  const int64_t context_;
+  std::vector<Text> rows_;
+  std::vector<Continuation> done_;
+};
 
 }  // namespace
 
@@ -102,7 +153,7 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
   if (prompts.empty()) return {};
   const auto& config = model.config();
   int64_t longest = 0;
-  std::vector<int64_t> rows, absent;
+  std::vector<int64_t> absent, rows;
   for (size_t prompt = 0; prompt < prompts.size(); ++prompt) {
     check_prompt(prompts[prompt], prompt, config);
     longest = std::max(longest, std::ssize(prompts[prompt]));
@@ -120,42 +171,12 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
     cache.keep_rows(rows);
     logits = logits.index_select(0, at::tensor(rows, at::kLong).to(device));
   }
-
-  auto texts = begin_texts(prompts, options);
-  std::vector<Continuation> done(texts.size());
+  Texts texts(prompts, options, listener, config.context);
   while (true) {
-    const auto scores = logits.to(at::kCPU).contiguous();  // [B, V]
-    const auto log_probabilities = options.log_probabilities ? at::log_softmax(scores, -1, at::kDouble) : Tensor();
-    std::vector<int64_t> going, next;
-    std::vector<Text> left;
-    for (size_t row = 0; row < texts.size(); ++row) {
-      auto& text = texts[row];
-      auto& continuation = done[text.number];
-      const auto at = static_cast<int64_t>(row);
-      const auto id = choose(text, {scores[at].const_data_ptr<float>(), static_cast<size_t>(scores.size(1))}, options);
-      if (std::find(options.stop_ids.begin(), options.stop_ids.end(), id) != options.stop_ids.end()) {
-        continuation.ending = Ending::kStopId;
-        continue;
-      }
-      continuation.ids.push_back(id);
-      if (options.log_probabilities) continuation.log_probabilities.push_back(log_probabilities[at][id].item<double>());
-      ++text.length;
-      if (listener && !listener(text.number, id)) {
-        continuation.ending = Ending::kListener;
-      } else if (std::ssize(continuation.ids) == options.tokens) {
-        continuation.ending = Ending::kTokens;
-      } else if (text.length > config.context) {
-        continuation.ending = Ending::kContext;
-      } else {
-        going.push_back(at);
-        next.push_back(id);
-        left.push_back(std::move(text));
-      }
-    }
-    if (going.empty()) return done;
-    if (going.size() < texts.size()) cache.keep_rows(going);
-    texts = std::move(left);
-    logits = logits_after(model, at::tensor(next, at::kLong).unsqueeze(1).to(device), 1, cache);
+    const auto step = texts.step(logits.to(at::kCPU).contiguous());
+    if (step.rows.empty()) return std::move(texts).done();
+    if (std::ssize(step.rows) < logits.size(0)) cache.keep_rows(step.rows);
+    logits = logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache);
   }
 }
 
