@@ -92,7 +92,7 @@ std::string cache_section(const Account& account, const AccountView& view) {
   return fmt::format("\ncache of keys and values, {}\n", name_of(account.query.precision)) +
          aligned({{"a token", plain_bytes(account.cache_per_token)},
                   {fmt::format("a sequence of {}", account.context), gigabytes(account.cache, view)},
-                  {fmt::format("{} sequences", account.query.batch),
+                  {fmt::format("a batch of {}", account.query.batch),
                    gigabytes(account.cache * static_cast<double>(account.query.batch), view)}});
 }
 
