@@ -124,14 +124,29 @@ struct HeadInputs {
   }
 };
 
+/// Whole vectors of a tile's row that hold keys which query r sees.
+struct SeenVectors {
+  size_t first, last;
+
+  SeenVectors(const TileView& tile, size_t r)
+      : first(tile.seen_from(r) / lanes() * lanes()),
+        last(std::max(first, (tile.seen_to(r) + lanes() - 1) / lanes() * lanes())) {}
+
+  void clear_others(float* row) const {
+    std::fill(row, row + first, 0.0F);
+    std::fill(row + last, row + kTile, 0.0F);
+  }
+};
+
 /// One row of a tile's scores becomes exp(score - the largest so far); returns exp(largest before - largest now).
-HWY_INLINE float weigh(float* scores, float& most, float& total) {
+HWY_INLINE float weigh(SeenVectors seen, float* scores, float& most, float& total) {
+  seen.clear_others(scores);
   auto top = all(most);
-  for (size_t i = 0; i < kTile; i += lanes()) top = hn::Max(top, load_whole(scores + i));
+  for (size_t i = seen.first; i < seen.last; i += lanes()) top = hn::Max(top, load_whole(scores + i));
   const float now = hn::GetLane(hn::MaxOfLanes(Floats(), top));
   const auto shift = all(now);
   auto sum = hn::Zero(Floats());
-  for (size_t i = 0; i < kTile; i += lanes()) {
+  for (size_t i = seen.first; i < seen.last; i += lanes()) {
     const auto weight = exp_of(hn::Sub(load_whole(scores + i), shift));
     sum = hn::Add(sum, weight);
     store_whole(weight, scores + i);
@@ -206,7 +221,7 @@ void attend_f32(const AttentionShape& shape, const AttentionInputs& inputs, size
       tile.key_count = std::min(kTile, shape.keys - tile.first_key);
       take_scores(tile, queries.data(), head.keys_across + key_tile * shape.width * kTile, scores.data(), nullptr);
       for (size_t r = 0; r < tile.query_count; ++r) {
-        const float shrink = weigh(scores.data() + r * kTile, most[r], totals[r]);
+        const float shrink = weigh(SeenVectors(tile, r), scores.data() + r * kTile, most[r], totals[r]);
         if (shape.dropout > 0) drop(tile, r, scores.data() + r * kTile);
         if (shrink != 1) scale_row(sums.data() + r * shape.value_width, shape.value_width, shrink);
       }
@@ -229,7 +244,10 @@ HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, c
   for (size_t r = 0; r < tile.query_count; ++r) {
     const auto shift = all(log_z[tile.first_query + r]), mean = all(along[r]);
     const RowSeed seed(tile, r);
-    for (size_t i = r * kTile; i < (r + 1) * kTile; i += lanes()) {
+    const SeenVectors seen(tile, r);
+    seen.clear_others(weights + r * kTile);
+    seen.clear_others(gradients + r * kTile);
+    for (size_t i = r * kTile + seen.first; i < r * kTile + seen.last; i += lanes()) {
       const auto weight = exp_of(hn::Sub(load_whole(weights + i), shift));
       const bool drops = tile.shape.dropout > 0;
       const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);

@@ -21,15 +21,6 @@ HWY_INLINE Vector first_lanes(Vector v, size_t count, Vector other) {
   return count == lanes() ? v : hn::IfThenElse(hn::FirstN(Floats(), count), v, other);
 }
 
-HWY_INLINE float wide(float x) { return x; }
-
-HWY_INLINE float wide(Bf16 x) {
-  const uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 template <class T>
 HWY_INLINE void losses_of(size_t rows, size_t vocabulary, const T* logits, const int64_t* targets, float* losses,
                           float* log_z) {

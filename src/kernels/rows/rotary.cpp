@@ -39,42 +39,31 @@ HWY_INLINE void store_pairs(Pair pair, Bf16* to) {
   hn::StoreU(hn::Or(lower, upper), words, reinterpret_cast<uint32_t*>(to));
 }
 
-template <class T>
-HWY_INLINE Pair load_pairs(const T* from, size_t count) {
-  if (count == lanes()) return load_pairs(from);
-  HWY_ALIGN T some[2 * hn::MaxLanes(Floats())] = {};
-  std::memcpy(some, from, 2 * count * sizeof(T));
-  return load_pairs(some);
-}
-
-template <class T>
-HWY_INLINE void store_pairs(Pair pair, T* to, size_t count) {
-  if (count == lanes()) return store_pairs(pair, to);
-  HWY_ALIGN T some[2 * hn::MaxLanes(Floats())];
-  store_pairs(pair, some);
-  std::memcpy(to, some, 2 * count * sizeof(T));
-}
-
 HWY_INLINE Pair turned(Pair p, Vector cosine, Vector sine) {
   return {hn::NegMulAdd(p.b, sine, hn::Mul(p.a, cosine)), hn::MulAdd(p.a, sine, hn::Mul(p.b, cosine))};
 }
 
 template <class T>
-HWY_INLINE void turn_head(const RotaryShape& shape, Vector sense, const T* x, const float* cosine, const float* sine,
+HWY_INLINE void turn_head(const RotaryShape& shape, float sense, const T* x, const float* cosine, const float* sine,
                           T* y) {
   const auto half = shape.channels / 2;
-  if (shape.pairs == Pairs::kHalf) {
-    walk(half, [&](size_t i, size_t count) HWY_ATTR {
-      const auto s = hn::Mul(sense, load(sine + i, count));
-      const auto p = turned({load(x + i, count), load(x + half + i, count)}, load(cosine + i, count), s);
-      store(p.a, y + i, count);
-      store(p.b, y + half + i, count);
-    });
-  } else {
-    walk(half, [&](size_t i, size_t count) HWY_ATTR {
-      const auto s = hn::Mul(sense, load(sine + i, count));
-      store_pairs(turned(load_pairs(x + 2 * i, count), load(cosine + i, count), s), y + 2 * i, count);
-    });
+  const bool apart = shape.pairs == Pairs::kHalf;
+  size_t i = 0;
+  for (; i + lanes() <= half; i += lanes()) {
+    const auto c = load_whole(cosine + i), s = hn::Mul(all(sense), load_whole(sine + i));
+    if (apart) {
+      const auto p = turned({load_whole(x + i), load_whole(x + half + i)}, c, s);
+      store_whole(p.a, y + i);
+      store_whole(p.b, y + half + i);
+    } else {
+      store_pairs(turned(load_pairs(x + 2 * i), c, s), y + 2 * i);
+    }
+  }
+  for (; i < half; ++i) {
+    const auto at_a = apart ? i : 2 * i, at_b = apart ? half + i : 2 * i + 1;
+    const float a = wide(x[at_a]), b = wide(x[at_b]), c = cosine[i], s = sense * sine[i];
+    put(a * c - b * s, y + at_a);
+    put(a * s + b * c, y + at_b);
   }
   std::memcpy(y + shape.channels, x + shape.channels, (shape.width - shape.channels) * sizeof(T));
 }
@@ -87,7 +76,7 @@ HWY_INLINE void turn(const RotaryShape& shape, size_t first, size_t last, float 
       for (size_t head = 0; head < shape.heads; ++head) {
         const auto at = ((sequence * shape.length + t) * shape.heads + head) * shape.width;
         const auto angle = t * (shape.channels / 2);
-        turn_head(shape, all(sense), x + at, cosine + angle, sine + angle, y + at);
+        turn_head(shape, sense, x + at, cosine + angle, sine + angle, y + at);
       }
     }
   }

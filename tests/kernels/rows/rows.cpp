@@ -35,14 +35,6 @@ std::vector<Bf16> halves(const Row& row) {
   return result;
 }
 
-double wide(Bf16 x) {
-  const uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-double wide(float x) { return x; }
-
 template <class T>
 std::vector<T> as(const Row& row) {
   if constexpr (std::is_same_v<T, float>) {
