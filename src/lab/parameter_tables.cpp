@@ -39,6 +39,7 @@ const std::map<int64_t, std::string> kSymbols{{1, "1"},
                                               {56, "H (nope_width + rope_width)"},
                                               {19, "key_value_rank + rope_width"},
                                               {68, "H (nope_width + value_width)"},
+                                              {9, "value_width"},
                                               {36, "H value_width"},
                                               {21, "P"},
                                               {231, "layers P"}};

@@ -34,7 +34,7 @@ inline void fill_with_ramp(const torch::nn::Module& module, const std::string& p
   for (auto& [name, parameter] : parameters_of(module, prefix)) {
     const auto last = name.substr(name.rfind('.') + 1);
     const auto u = ramp(name, parameter.sizes());
-    if (last == "gain" || last == "alpha") {
+    if (last == "gain" || last == "alpha" || last == "output_factor") {
       parameter.copy_(1 + 0.3 * u);
     } else if (last.ends_with("bias")) {
       parameter.copy_(0.3 * u);

@@ -277,7 +277,7 @@ def check_update(program, source, vocabulary, context):
     before, after = load_strictly(source), load_strictly(folder / "after")
     words = "update"
     if type(before).__name__ != type(after).__name__:  # another class holds the model without dropout, under other names
-        program.run("export", "start.yaml", "--to", "before")
+        program.run("export", "run.yaml", "--to", "before")
         before = load_strictly(folder / "before")
         words = f"update as {type(after).__name__}"
     assert type(before).__name__ == type(after).__name__

@@ -41,7 +41,7 @@ class Weights:
         if name not in self.leaves:
             u = ramp(name, shape)
             last = name.split(".")[-1]
-            if last in ("gain", "alpha"):
+            if last in ("gain", "alpha", "output_factor"):
                 value = 1 + 0.3 * u
             elif last.endswith("bias"):
                 value = 0.3 * u
