@@ -15,6 +15,8 @@ void add_ablate_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_check_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
+void add_account_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_zoo_command(CLI::App& app);
 void add_generate_command(CLI::App& app);

@@ -21,6 +21,7 @@ constexpr auto kExamples = R"(Examples:
   blockzoo train models/tiny.yaml --set train.steps=500 --out runs/tiny
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
+  blockzoo bench my_run.yaml                        where the time goes, next to the machine's limits
   blockzoo list norm                                the norms, their fields and their sources
   blockzoo generate --model runs/tiny --prompt "Once upon a time"
   blockzoo export runs/tiny --to hub/tiny           a folder that Hugging Face transformers loads
@@ -66,6 +67,8 @@ int main(int argc, char** argv) {
   blockzoo::add_report_command(app);
   blockzoo::add_compare_command(app);
   blockzoo::add_check_command(app);
+  blockzoo::add_bench_command(app);
+  blockzoo::add_account_command(app);
   blockzoo::add_list_command(app);
   blockzoo::add_zoo_command(app);
   blockzoo::add_generate_command(app);

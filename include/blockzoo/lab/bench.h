@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "blockzoo/train/run_config.h"
+
+namespace blockzoo {
+
+/// Time and FLOPs of one update by what operators are for. FLOPs by kTrainingFlopsConvention: products and attention
+/// alone have any.
+struct OperatorKind {
+  std::string name;
+  double seconds = 0;
+  double calls = 0;
+  double flops = 0;
+};
+
+/// What a run's updates cost on this machine.
+struct Bench {
+  std::vector<double> losses;   // of each update that was timed, nats per token
+  std::vector<double> steps_s;  // of the same
+  int64_t tokens_per_step = 0;
+  double flops_per_step = 0;
+  std::vector<OperatorKind> kinds;  // the dearest first; of updates of their own, which the recording slows a little
+  double product_flops_per_s = 0;   // the machine's limits, measured in the same process: a large product,
+  double bytes_per_s = 0;           // and a = b + s c from memory
+  std::string kernels;
+  std::string machine;
+  int64_t threads = 0;
+  double load = 0;  // mean number of running tasks over the last minute, this program's among them
+
+  double median_step_s() const;
+};
+
+/// Trains `steps` updates from the run's start, times each, then records as many again by operator.
+/// Errors: those of a Session.
+Bench bench(const RunConfig& config, int64_t steps);
+
+/// The run's first update and nothing else.
+void first_update(const RunConfig& config);
+
+std::string to_json(const Bench& bench);
+std::string to_text(const Bench& bench);
+
+/// The run's start values under their names, and the tokens of its first `steps` batches as `batches.inputs` and
+/// `batches.targets` [steps, B, T]: what another program needs to train the same.
+void write_bench_inputs(const RunConfig& config, int64_t steps, const std::filesystem::path& file);
+
+/// What was chosen on this machine for this run, and why: matrix library by product, instructions, threads, memory,
+/// the BLAS's threads; with warnings of what makes it slow.
+std::string explain(const RunConfig& config);
+
+}  // namespace blockzoo

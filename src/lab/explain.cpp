@@ -1,0 +1,67 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <fstream>
+
+#include "blockzoo/lab/bench.h"
+#include "blockzoo/train/run.h"
+#include "kernels/rows/instructions.h"
+#include "lab/limits.h"
+#include "train/machine.h"
+
+namespace blockzoo {
+namespace {
+
+/// The first file that this process has mapped whose path has the word; empty when there is none.
+std::string mapped_library(const std::string& word) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const auto path = line.find('/');
+    if (path != std::string::npos && line.find(word, path) != std::string::npos) return line.substr(path);
+  }
+  return "";
+}
+
+std::string products_text(const RunConfig& config) {
+  auto text = fmt::format("{:>8} {:>6} {:>6}  {:16} {:>8} {:>8}  GFLOP/s, float32\n", "rows", "in", "out", "product",
+                          at::hasMKL() ? "MKL" : "BLAS", "oneDNN");
+  std::string warnings;
+  for (const auto& speed : compare_libraries(config)) {
+    text += fmt::format("{:>8} {:>6} {:>6}  {:16} {:>8.0f} {:>8.0f}  by {}\n", speed.rows, speed.in, speed.out,
+                        speed.product, speed.blas / 1e9, speed.onednn / 1e9, speed.chosen_onednn ? "oneDNN" : "BLAS");
+    const double taken = speed.chosen_onednn ? speed.onednn : speed.blas;
+    const double other = speed.chosen_onednn ? speed.blas : speed.onednn;
+    if (other > 1.2 * taken)
+      warnings += fmt::format("warning: the other library is {:.1f} times as fast for the {} of {} to {}\n",
+                              other / taken, speed.product, speed.in, speed.out);
+  }
+  return text + warnings;
+}
+
+}  // namespace
+
+std::string explain(const RunConfig& config) {
+  const auto threads = thread_count(config.train.threads), cores = thread_count({});
+  at::set_num_threads(static_cast<int>(threads));
+  auto text = fmt::format("machine: {}\nkernels: {}\n", machine(), describe(config.train.kernels));
+  text +=
+      "  The matrix library follows from the processor and from what LibTorch was built with, never from a timing, so\n"
+      "  that a run gives the same bits when it is repeated. Bfloat16 products are oneDNN's in LibTorch itself.\n";
+  text += fmt::format("  Rows are computed with {}, the best that this processor has of those that are compiled in.\n",
+                      rows::instructions());
+  text += fmt::format("threads: {} of {} cores that this process may use\n", threads, cores);
+  if (threads != cores) text += fmt::format("warning: train.threads is {}, but {} cores may be used\n", threads, cores);
+  double load = 0;
+  if (getloadavg(&load, 1) == 1 && load > 0.5 * static_cast<double>(cores))
+    text += fmt::format("warning: others use this machine, its load is {:.1f}; times will waver\n", load);
+  text += "memory: freed memory stays in the process; denormals are flushed\n";
+  if (const auto blas = mapped_library("openblas-pthread"); !blas.empty())
+    text += "warning: " + blas +
+            " keeps threads of its own beside OpenMP's, 2.5 times slower; install libopenblas0-openmp\n";
+  if (!at::hasMKL() && mapped_library("openblas").empty() && !mapped_library("libblas").empty())
+    text += "warning: LibTorch multiplies with the reference BLAS; install libopenblas0-openmp\n";
+  return text + "\n" + products_text(config);
+}
+
+}  // namespace blockzoo

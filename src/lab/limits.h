@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "blockzoo/train/run_config.h"
+
+namespace blockzoo {
+
+/// What this machine can do at most, measured now: the best of several tries, since whatever else runs only slows it.
+struct MachineLimits {
+  double product_flops_per_s = 0;  // 1024 x 1024 x 1024, in the run's precision
+  double bytes_per_s = 0;          // a = b + s c over arrays that no cache holds
+};
+MachineLimits measure_limits(Precision precision);
+
+/// One linear map's three float32 products under both libraries, FLOPs a second.
+struct ProductSpeed {
+  int64_t rows = 0, in = 0, out = 0;
+  std::string product;  // "output", "input gradient", "weight gradient"
+  double blas = 0, onednn = 0;
+  bool chosen_onednn = false;
+};
+
+/// Of every shape of linear map that one micro-batch of this run multiplies. Empty where oneDNN cannot be chosen.
+std::vector<ProductSpeed> compare_libraries(const RunConfig& config);
+
+}  // namespace blockzoo

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""blockzoo against PyTorch eager, PyTorch compiled and transformers on this machine, in turn.
+
+  tools/bench/compare.py --program build/release/blockzoo --python .venv/bin/python [WORKLOAD ...]
+
+Every round times each program for a few updates, one after the other (A B C A B C ...), so that what else the machine
+does touches all of them. Printed are medians over the rounds of the ratio to blockzoo's time in the same round, with
+the smallest and the largest. Nothing is timed before the losses of ten updates from the same start agree.
+
+Workloads: course, course_bf16, bytes, bytes_bf16 (training updates), window_4096, window_8192 (attention forward and
+backward, window 256), start (from nothing to the first update).
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRAINING = {
+    "course": ("course.yaml", []),
+    "course_bf16": ("course.yaml", ["train.precision=bfloat16"]),
+    "bytes": ("bytes.yaml", []),
+    "bytes_bf16": ("bytes.yaml", ["train.precision=bfloat16"]),
+}
+WINDOWS = {"window_4096": 4096, "window_8192": 8192}
+WINDOW = 256
+AGREE = 1e-4  # nats, of each of the first ten losses in float32
+AGREE_BF16 = 2e-2  # products that are rounded in another order
+
+
+class Peer:
+    """A process that answers each line with a line of JSON."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE)
+        self.first = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"this peer ended: {' '.join(map(str, self.process.args))}")
+        return json.loads(line)
+
+    def ask(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def run(command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def sets(values):
+    return [part for value in values for part in ("--set", value)]
+
+
+def write_config(program, path, values, to):
+    """The run's config with every default, for peers."""
+    with open(to, "w") as out:
+        json.dump(json.loads(run([program, "check", path, "--json", *sets(values)]))["config"], out)
+
+
+def spread(values):
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+def load():
+    return os.getloadavg()[0]
+
+
+def train(name, arguments):
+    file, values = TRAINING[name]
+    path = os.path.join(HERE, file)
+    values = values + [f"train.threads={arguments.threads}"]
+    with tempfile.TemporaryDirectory() as folder:
+        config, inputs = os.path.join(folder, "config.json"), os.path.join(folder, "inputs.safetensors")
+        write_config(arguments.program, path, values, config)
+        run([arguments.program, "bench", path, "--inputs", inputs, "--steps", "16", *sets(values)])
+        ours = lambda steps: json.loads(  # noqa: E731
+            run([arguments.program, "bench", path, "--json", "--steps", str(steps), *sets(values)]))
+        first = ours(10)
+        peers = {}
+        for kind in arguments.peers:
+            python = arguments.transformers_python if kind == "transformers" else arguments.python
+            peers[kind] = Peer([python, "peer.py", "--kind", kind, "--inputs", inputs, "--config", config,
+                                "--threads", str(arguments.threads)])
+            gaps = [abs(a - b) for a, b in zip(first["losses"], peers[kind].first["losses"])]
+            limit = AGREE_BF16 if name.endswith("bf16") else AGREE
+            print(f"  {kind}: PyTorch {peers[kind].first['torch']}, largest difference of ten losses {max(gaps):.1e}")
+            if max(gaps) > limit:
+                sys.exit(f"{name}: the losses of {kind} differ by {max(gaps):.1e}, more than {limit}; nothing is timed")
+        times = {"blockzoo": [], **{kind: [] for kind in peers}}
+        shares, peaks, bandwidths, loads = [], [], [], []
+        for _ in range(arguments.rounds):
+            figures = ours(arguments.steps)
+            times["blockzoo"].append(figures["median_step_s"])
+            peaks.append(figures["product_flops_per_s"])
+            bandwidths.append(figures["bytes_per_s"])
+            shares.append(figures["flops_per_step"] / figures["median_step_s"] / figures["product_flops_per_s"])
+            loads.append(load())
+            for kind, peer in peers.items():
+                times[kind].append(statistics.median(peer.ask(arguments.steps)["steps_s"]))
+        for peer in peers.values():
+            peer.end()
+    print(f"  machine: {figures['machine']}; kernels {figures['kernels']}")
+    print(f"  load {spread(loads)}; a large product {spread([p / 1e9 for p in peaks])} GFLOP/s, "
+          f"memory {spread([b / 1e9 for b in bandwidths])} GB/s")
+    print(f"  {figures['flops_per_step']:.4g} FLOPs an update; blockzoo reaches {100 * statistics.median(shares):.0f} % "
+          "of the large product's rate")
+    for kind, seconds in times.items():
+        rate = figures["tokens_per_step"] / statistics.median(seconds)
+        ratio = spread([s / b for s, b in zip(seconds, times["blockzoo"])])
+        print(f"  {kind:14} {statistics.median(seconds) * 1e3:9.1f} ms  {rate:9.0f} tokens/s   {ratio} x blockzoo's time")
+
+
+def windows(name, arguments):
+    length, heads, width = WINDOWS[name], 6, 64
+    path = os.path.join(HERE, "long.yaml")
+
+    def ours(window):
+        values = [f"model.context={length}", f"model.block.attention.window={window}",
+                  f"train.threads={arguments.threads}"]
+        kinds = json.loads(run([arguments.program, "bench", path, "--json", "--steps", "3", *sets(values)]))["kinds"]
+        return next(kind["seconds"] for kind in kinds if kind["name"] == "attention")
+
+    peer = Peer([arguments.python, "attention.py", "--shape", "1", str(heads), str(length), str(width), "--window",
+                 str(WINDOW), "--threads", str(arguments.threads)])
+    rows = {"window of blockzoo": [], "full of blockzoo": [], "full causal SDPA": [], "SDPA with the window's mask": []}
+    loads = []
+    for _ in range(arguments.rounds):
+        rows["window of blockzoo"].append(ours(WINDOW))
+        rows["full of blockzoo"].append(ours(0))
+        theirs = peer.ask(1)
+        rows["full causal SDPA"].append(theirs["full_s"][0])
+        rows["SDPA with the window's mask"].append(theirs["masked_s"][0])
+        loads.append(load())
+    peer.end()
+    print(f"  attention forward and backward, B 1, H {heads}, T {length}, K {width}, window {WINDOW}; load {spread(loads)}")
+    for row, seconds in rows.items():
+        ratio = spread([s / b for s, b in zip(seconds, rows["window of blockzoo"])])
+        print(f"  {row:28} {statistics.median(seconds) * 1e3:9.1f} ms   {ratio} x the window's time")
+
+
+def start(_, arguments):
+    path = os.path.join(HERE, "bytes.yaml")
+    rows = {"blockzoo": [], "import torch and one update": []}
+    with tempfile.TemporaryDirectory() as folder:
+        config, inputs = os.path.join(folder, "config.json"), os.path.join(folder, "inputs.safetensors")
+        write_config(arguments.program, path, [], config)
+        run([arguments.program, "bench", path, "--inputs", inputs, "--steps", "1"])
+        for _ in range(arguments.rounds):
+            begin = time.perf_counter()
+            run([arguments.program, "bench", path, "--first", "--set", f"train.threads={arguments.threads}"])
+            rows["blockzoo"].append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            run([arguments.python, os.path.join(HERE, "peer.py"), "--kind", "eager", "--inputs", inputs, "--config",
+                 config, "--threads", str(arguments.threads), "--first"])
+            rows["import torch and one update"].append(time.perf_counter() - begin)
+    print(f"  load {load():.2f}")
+    for row, seconds in rows.items():
+        ratio = spread([s / b for s, b in zip(seconds, rows["blockzoo"])])
+        print(f"  {row:28} {statistics.median(seconds):9.2f} s   {ratio} x blockzoo's time")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD")
+    parser.add_argument("--program", default="build/release/blockzoo")
+    parser.add_argument("--python", default=sys.executable, help="one with torch")
+    parser.add_argument("--transformers-python", help="one with transformers; as --python where not given")
+    parser.add_argument("--peers", nargs="+", default=["eager", "compiled", "transformers"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=4, help="updates of each program in a round")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    arguments = parser.parse_args()
+    arguments.program = os.path.abspath(arguments.program)
+    arguments.transformers_python = arguments.transformers_python or arguments.python
+    works = {**{name: train for name in TRAINING}, **{name: windows for name in WINDOWS}, "start": start}
+    for name in arguments.workloads or works:
+        if name not in works:
+            sys.exit(f"no workload '{name}'; one of: {', '.join(works)}")
+        print(f"{name}, {arguments.rounds} rounds, {arguments.threads} threads", flush=True)
+        works[name](name, arguments)
+
+
+if __name__ == "__main__":
+    main()
