@@ -98,8 +98,7 @@ std::string identity(const RunConfig& config) {
   bare.train.log_every = defaults.log_every;
   bare.train.save_every = defaults.save_every;
   bare.train.keep = defaults.keep;
-  if (auto* weights = std::get_if<WeightsStart>(&bare.start))
-    weights->path = hex(file_hash(weights->path));
+  if (auto* weights = std::get_if<WeightsStart>(&bare.start)) weights->path = hex(file_hash(weights->path));
   auto tree = to_tree(bare);
   if (const auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && tokenizer.empty())
     std::erase_if(tree["data"]["corpus"].entries, [](const auto& entry) { return entry.key == "tokenizer"; });

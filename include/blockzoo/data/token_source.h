@@ -42,11 +42,11 @@ class TokenSource {
 struct Corpus {
   std::shared_ptr<const TokenSource> train;
   std::shared_ptr<const TokenSource> validation;
-  int64_t vocabulary = 256;               // ids run from 0 to vocabulary - 1
-  std::optional<double> bytes_per_token;  // mean, where the source itself does not count them; absent when not known
-  uint64_t hash = 0;                      // of the contents and of the split; equal on every machine
+  int64_t vocabulary = 256;                // ids run from 0 to vocabulary - 1
+  std::optional<double> bytes_per_token;   // mean, where the source itself does not count them; absent when not known
+  uint64_t hash = 0;                       // of the contents and of the split; equal on every machine
   std::optional<uint64_t> tokenizer_hash;  // of a tokenizer from a file
-  std::optional<uint64_t> text_hash;      // of the text alone, whatever tokenizer made tokens of it
+  std::optional<uint64_t> text_hash;       // of the text alone, whatever tokenizer made tokens of it
 };
 
 }  // namespace blockzoo
