@@ -40,7 +40,8 @@ Tensor TransformerXlPositionImpl::relative_scores(const Tensor& q, int64_t keys)
   TORCH_CHECK(keys <= waves_.size(0), "[transformer_xl] positions up to ", keys, " are asked for, but there are ",
               waves_.size(0));
   const auto waves = waves_.slice(0, 0, keys).to(projection_->weight.scalar_type());
-  const auto r = linear_map(waves, projection_->weight).unflatten(-1, {heads_, q.size(-1)});  // [S, H, K]
+  const auto projected = linear_map(waves, projection_->weight).to(q.scalar_type());
+  const auto r = projected.unflatten(-1, {heads_, q.size(-1)});  // [S, H, K]
   const auto by_distance = at::matmul(with_bias(q, position_bias_).transpose(1, 2), r.permute({1, 2, 0}));
   const auto whole = at::TensorOptions().dtype(at::kLong).device(q.device());
   const auto i = at::arange(keys - q.size(1), keys, whole).unsqueeze(1), j = at::arange(keys, whole);
