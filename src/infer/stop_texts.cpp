@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "text/utf8.h"
+
 namespace blockzoo {
 namespace {
 
@@ -17,8 +19,11 @@ size_t begun(std::string_view text, std::string_view stop) {
 }  // namespace
 
 StopTexts::StopTexts(std::vector<std::string> stops) : stops_(std::move(stops)) {
-  for (const auto& stop : stops_)
+  for (const auto& stop : stops_) {
     if (stop.empty()) throw std::invalid_argument("stop must not be empty");
+    if (valid_utf8(stop) != stop)
+      throw std::invalid_argument("stop must be valid UTF-8: a text is not cut in a character");
+  }
 }
 
 std::string StopTexts::push(std::string_view text) {

@@ -36,6 +36,7 @@ TEST_CASE("what may begin a stop text is held back, and comes when it does not",
   StopTexts none({});
   CHECK(pieces_of(none, {"a", "b"}) == "[a][b]");
   CHECK_THROWS_WITH(StopTexts({""}), "stop must not be empty");
+  CHECK_THROWS_WITH(StopTexts({"\xC3"}), Catch::Matchers::ContainsSubstring("must be valid UTF-8"));
 }
 
 }  // namespace blockzoo

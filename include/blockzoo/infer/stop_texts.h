@@ -9,7 +9,7 @@ namespace blockzoo {
 /// Cuts a growing text before the first of some texts. What may be the beginning of one is held back.
 class StopTexts {
  public:
-  /// Errors: std::invalid_argument when one is empty.
+  /// Errors: std::invalid_argument when one is empty or no valid UTF-8, which could cut a character.
   explicit StopTexts(std::vector<std::string> stops);
 
   /// What of the text so far is certain now. Empty once a stop text was found.
