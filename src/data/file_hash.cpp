@@ -10,12 +10,14 @@
 namespace blockzoo {
 namespace {
 
-using FileState = std::tuple<std::string, off_t, time_t, long>;  // path, size, time of the last change
+/// Path, size, inode and time of the last change: a file that is replaced within one tick of the clock is another
+/// inode.
+using FileState = std::tuple<std::string, off_t, ino_t, time_t, long>;
 
 FileState state_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) fail_to_read(path);
-  return {path, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return {path, status.st_size, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 }  // namespace
