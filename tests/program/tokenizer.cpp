@@ -1,3 +1,5 @@
+#include "blockzoo/text/tokenizer.h"
+
 #include <nlohmann/json.hpp>
 
 #include "support/catch.h"
@@ -73,6 +75,10 @@ TEST_CASE("A run trains on a text with a tokenizer of its own, and on its token 
   CHECK(records[0]["validation"]["bits_per_byte"].get<double>() > 0);
   made.run({"export", "run_texts", "--to", "hub"});
   CHECK(read_file(made.folder / "hub/tokenizer.json") == read_file(made.folder / "learnt/tokenizer.json"));
+  const auto end = open_tokenizer(made.folder / "learnt")->end_of_text();
+  REQUIRE(end.has_value());
+  for (const auto* file : {"hub/config.json", "hub/generation_config.json"})
+    CHECK(nlohmann::json::parse(read_file(made.folder / file))["eos_token_id"] == *end);
 
   const auto small = made.run({"train", "texts.yaml", "--set", "model.vocabulary=256", "--out", "small"}, 2);
   CHECK_THAT(small, ContainsSubstring("model.vocabulary: is 256, but the tokenizer") &&

@@ -32,12 +32,14 @@ void take_tokenizer(SourcedModel& model, const fs::path& path) {
   if (!model.tokenizer.empty()) model.tokenizer_path = path.string();
 }
 
-/// What turned a run's text into ids; nothing for ids that were made elsewhere.
+/// What turned a run's text into ids, and the id that ends a text; nothing for ids that were made elsewhere.
 void take_tokenizer(SourcedModel& model, const CorpusConfig& corpus) {
   const auto* text = std::get_if<TextConfig>(&corpus);
   const auto* file = text == nullptr ? nullptr : std::get_if<FileTokenizerConfig>(&text->tokenizer);
   if (file != nullptr) {
     take_tokenizer(model, fs::path(file->path));
+    if (const auto end = open_tokenizer(file->path)->end_of_text())
+      model.special_ids.emplace("eos_token_id", std::to_string(*end));
   } else if (!std::holds_alternative<TokensConfig>(corpus)) {
     model.tokenizer = byte_tokenizer_files(model.loaded.config.context);
   }
