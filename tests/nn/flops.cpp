@@ -91,6 +91,23 @@ std::string shown(double value) {
   return text.str();
 }
 
+ModelConfig counted_config(const std::string& yaml) {
+  auto config = from_yaml<ModelConfig>(yaml);
+  config.vocabulary = 19;
+  config.context = 8;
+  return config;
+}
+
+/// Operations of the matrix products in a forward pass over `batch` sequences of 8 tokens.
+double executed_flops(const std::string& yaml, int64_t batch) {
+  Model model(counted_config(yaml));
+  model->init_parameters(0);
+  const at::NoGradGuard no_grad;
+  const ProductCounter counter;
+  model->forward(at::zeros({batch, 8}, at::kLong));
+  return counter.flops();
+}
+
 }  // namespace
 
 TEST_CASE("The operations of a small model are the published ones, part by part", "[nn][flops][torch]") {
@@ -128,30 +145,14 @@ TEST_CASE("Models of GPT-2's shapes take the published operations", "[nn][flops]
 TEST_CASE("The operations are those of the matrix products that a real forward computes", "[nn][flops][torch]") {
   for (const auto& yaml : models) {
     INFO(yaml);
-    auto config = from_yaml<ModelConfig>(yaml);
-    config.vocabulary = 19;
-    config.context = 8;
-    Model model(config);
-    model->init_parameters(0);
-    const at::NoGradGuard no_grad;
-    const ProductCounter counter;
-    model->forward(at::zeros({2, 8}, at::kLong));
-    CHECK(forward_flops(config, 8).total() == counter.flops() / 2);
+    CHECK(forward_flops(counted_config(yaml), 8).total() == executed_flops(yaml, 2) / 2);
   }
 }
 
 TEST_CASE("The operations of relative positions are those that a real forward computes", "[nn][flops][torch]") {
   for (const auto& yaml : relative_models) {
     INFO(yaml);
-    auto config = from_yaml<ModelConfig>(yaml);
-    config.vocabulary = 19;
-    config.context = 8;
-    Model model(config);
-    model->init_parameters(0);
-    const at::NoGradGuard no_grad;
-    const ProductCounter counter;
-    model->forward(at::zeros({1, 8}, at::kLong));
-    CHECK(forward_flops(config, 8).total() == counter.flops());
+    CHECK(forward_flops(counted_config(yaml), 8).total() == executed_flops(yaml, 1));
   }
 }
 
