@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/attention_observer.h"
 #include "kernels/attention_tiles.h"
 
 namespace blockzoo {
@@ -21,22 +22,57 @@ Tensor visible(int64_t queries, int64_t keys, const AttendOptions& options, cons
   return seen.logical_and(there.view({-1, 1, 1, keys})).logical_or(itself);
 }
 
-/// The formula with the scores written out; `seen` undefined when every query sees every key.
-/// q [B, H, T, K], k [B, G, S, K], v [B, G, S, W] -> [B, H, T, W].
-Tensor attend_by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen,
-                         const AttendOptions& options) {
+/// cap(scale q k^T) + bias, -infinity where `seen` says no; undefined, it says that every query sees every key.
+/// q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S].
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& seen, const AttendOptions& options) {
   const auto batch = q.size(0), heads = q.size(1), queries = q.size(2), groups = k.size(1), keys = k.size(2);
-  const auto shared = heads / groups;  // query heads that read one key head
-  const auto rows = q.reshape({batch, groups, shared * queries, q.size(3)});
+  const auto rows = q.reshape({batch, groups, heads / groups * queries, q.size(3)});  // of all that share a key head
   auto scores = at::matmul(rows * options.scale, k.transpose(-2, -1)).view({batch, heads, queries, keys});
   scores = scores.to(at::promote_types(scores.scalar_type(), at::kFloat));
   if (options.softcap > 0) scores = at::tanh(scores / options.softcap) * options.softcap;
   if (options.bias.defined()) scores = scores + options.bias;
-  if (seen.defined()) scores = scores.masked_fill(seen.logical_not(), -INFINITY);
-  auto weights = at::softmax(scores, -1);
-  if (options.dropout > 0) weights = at::dropout(weights, options.dropout, /*train=*/true);
-  const auto mixed = at::matmul(weights.to(v.scalar_type()).view({batch, groups, shared * queries, keys}), v);
-  return mixed.view({batch, heads, queries, v.size(3)});
+  return seen.defined() ? scores.masked_fill(seen.logical_not(), -INFINITY) : scores;
+}
+
+/// dropout(weights) v: [B, H, T, S], v [B, G, S, W] -> [B, H, T, W].
+Tensor mixed_values(Tensor weights, const Tensor& v, double dropout) {
+  const auto batch = weights.size(0), heads = weights.size(1), queries = weights.size(2), keys = weights.size(3);
+  const auto groups = v.size(1);
+  if (dropout > 0) weights = at::dropout(weights, dropout, /*train=*/true);
+  const auto rows = weights.to(v.scalar_type()).view({batch, groups, heads / groups * queries, keys});
+  return at::matmul(rows, v).view({batch, heads, queries, v.size(3)});
+}
+
+/// The formula with the scores written out. q [B, H, T, K], k [B, G, S, K], v [B, G, S, W] -> [B, H, T, W].
+Tensor attend_by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen,
+                         const AttendOptions& options) {
+  return mixed_values(at::softmax(attention_scores(q, k, seen, options), -1), v, options.dropout);
+}
+
+/// The same, one sequence after the other, each told to the observer.
+Tensor attend_observed(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
+  std::vector<Tensor> mixed;
+  for (int64_t row = 0; row < q.size(0); ++row) {
+    const auto one = [&](const Tensor& x) { return x.narrow(0, row, 1); };
+    auto its = options;
+    if (its.bias.defined() && its.bias.dim() == 4) its.bias = one(its.bias);
+    if (its.absent.defined()) its.absent = one(its.absent);
+    const auto scores = attention_scores(one(q), one(k), visible(q.size(2), k.size(2), its, q.device()), its);
+    const auto weights = at::softmax(scores, -1);
+    AttentionObserver::current()->attended({.layer = AttentionLayerScope::current(),
+                                            .row = row,
+                                            .scores = scores.detach().squeeze(0),
+                                            .weights = weights.detach().squeeze(0)});
+    mixed.push_back(mixed_values(weights, one(v), options.dropout));
+  }
+  return at::cat(mixed);
+}
+
+/// y [B, T, H, W] without what queries have that belong to no token.
+Tensor of_tokens(const Tensor& y, int64_t keys, const AttendOptions& options) {
+  if (!options.absent.defined()) return y;
+  const auto places = at::arange(keys - y.size(1), keys, options.absent.options());
+  return y.masked_fill(places.lt(options.absent.unsqueeze(1)).view({-1, y.size(1), 1, 1}), 0);
 }
 
 }  // namespace
@@ -48,9 +84,11 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
           v.sizes().slice(0, 3) == k.sizes().slice(0, 3) && q.size(2) % k.size(2) == 0,
       "[attend] needs q [B, T, H, K], k [B, S, G, K], v [B, S, G, W] with S at least T and H a multiple of G, got ",
       q.sizes(), ", ", k.sizes(), ", ", v.sizes());
-  if (tiles_fit(q, k, v, options)) return attend_in_tiles(q, k, v, options);
   const auto length = q.size(1), keys = k.size(1);
   const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
+  if (AttentionObserver::current() != nullptr)
+    return of_tokens(attend_observed(q_heads, k_heads, v_heads, options).transpose(1, 2), keys, options);
+  if (tiles_fit(q, k, v, options)) return attend_in_tiles(q, k, v, options);
   const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);
   const bool all_seen = everything_before && length == 1;
   const bool causal = everything_before && length == keys;
@@ -63,9 +101,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
                                                         mask.defined() ? std::make_optional(mask) : std::nullopt,
                                                         /*dropout_p=*/0.0, /*is_causal=*/!mask.defined(), options.scale,
                                                         /*enable_gqa=*/q.size(2) != k.size(2));
-  if (!options.absent.defined()) return y.transpose(1, 2);
-  const auto places = at::arange(keys - length, keys, options.absent.options());
-  return y.transpose(1, 2).masked_fill(places.lt(options.absent.unsqueeze(1)).view({-1, length, 1, 1}), 0);
+  return of_tokens(y.transpose(1, 2), keys, options);
 }
 
 }  // namespace blockzoo

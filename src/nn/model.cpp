@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "blockzoo/kernels/attention_observer.h"
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/nn/parameter.h"
 #include "core/writer.h"
@@ -125,6 +126,7 @@ Tensor ModelImpl::hidden(const Tensor& tokens, const Past& past) {
   const auto inputs = layer_embedding_.is_empty() ? Tensor() : layer_embedding_(tokens, x);  // [B, T, L, P]
   std::vector<KeysValues> kept(blocks_->size());
   for (size_t layer = 0; layer < blocks_->size(); ++layer) {
+    const AttentionLayerScope scope(static_cast<int64_t>(layer));
     const auto source = key_value_sources_[layer];
     const Context context{.position = positions_[layer].get(),
                           .places = past.places,
