@@ -78,13 +78,13 @@ struct FusedActivation : torch::autograd::Function<FusedActivation> {
 
 Tensor activate(Activation f, const Tensor& x) {
   if (!fast_on_cpu(x) || f == Activation::kIdentity) return activate_by_formula(f, x);
-  return FusedActivation::apply(x, std::optional<Tensor>(), static_cast<int64_t>(f));
+  return applied<FusedActivation>(x, std::optional<Tensor>(), static_cast<int64_t>(f));
 }
 
 Tensor gated(Activation f, const Tensor& gate, const Tensor& up) {
   const bool alike = gate.scalar_type() == up.scalar_type() && gate.sizes() == up.sizes();
   if (!fast_on_cpu(gate) || !fast_on_cpu(up) || !alike) return activate_by_formula(f, gate) * up;
-  return FusedActivation::apply(gate, given(up), static_cast<int64_t>(f));
+  return applied<FusedActivation>(gate, given(up), static_cast<int64_t>(f));
 }
 
 }  // namespace blockzoo

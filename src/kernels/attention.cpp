@@ -4,6 +4,7 @@
 
 #include "blockzoo/kernels/attention_observer.h"
 #include "kernels/attention_tiles.h"
+#include "kernels/one_query.h"
 
 namespace blockzoo {
 namespace {
@@ -89,6 +90,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
   if (AttentionObserver::current() != nullptr)
     return of_tokens(attend_observed(q_heads, k_heads, v_heads, options).transpose(1, 2), keys, options);
   if (tiles_fit(q, k, v, options)) return attend_in_tiles(q, k, v, options);
+  if (one_query_fits(q, k, v, options)) return attend_one_query(q, k, v, options);
   const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);
   const bool all_seen = everything_before && length == 1;
   const bool causal = everything_before && length == keys;

@@ -160,8 +160,8 @@ bool tiles_fit(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOp
 Tensor attend_in_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   constexpr auto most = std::numeric_limits<int64_t>::max();
   const auto seed = options.dropout > 0 ? at::randint(most, {}, at::kLong).item<int64_t>() : 0;
-  return TiledAttention::apply(q, k, v, given(options.bias), options.window, options.scale, options.softcap,
-                               options.dropout, seed);
+  return applied<TiledAttention>(q, k, v, given(options.bias), options.window, options.scale, options.softcap,
+                                 options.dropout, seed);
 }
 
 }  // namespace blockzoo

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
 
@@ -18,6 +19,14 @@ inline bool fast_on_cpu(const at::Tensor& x) {
 }
 
 inline bool autocast_on_cpu() { return at::autocast::is_autocast_enabled(at::kCPU); }
+
+/// An autograd function's result; where nothing is recorded, without what its backward would need.
+template <class Function, class... Inputs>
+auto applied(Inputs&&... inputs) {
+  if (at::GradMode::is_enabled()) return Function::apply(std::forward<Inputs>(inputs)...);
+  torch::autograd::AutogradContext unread;
+  return Function::forward(&unread, std::forward<Inputs>(inputs)...);
+}
 
 /// Calls f(element) with rows::Bf16 or float, as the tensor's type is.
 template <class F>

@@ -1,10 +1,12 @@
 #include "blockzoo/kernels/linear.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/fast.h"
 #include "kernels/products.h"
+#include "kernels/rows/few_rows.h"
 
 namespace blockzoo {
 namespace {
@@ -41,6 +43,37 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
   }
 };
 
+constexpr int64_t kFewRows = 16;            // most rows for which reading the weights is what takes the time
+constexpr int64_t kWeightsGrain = 1 << 15;  // weights that are worth a thread
+
+bool few(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const bool one_type = weight.scalar_type() == x.scalar_type() &&
+                        (!bias.defined() || (bias.scalar_type() == x.scalar_type() && bias.is_contiguous()));
+  return !at::GradMode::is_enabled() && fast_on_cpu(x) && one_type && x.numel() > 0 && weight.numel() > 0 &&
+         weight.dim() == 2 && x.size(-1) == weight.size(1) && x.numel() <= kFewRows * x.size(-1) && weight.is_cpu() &&
+         weight.is_contiguous();
+}
+
+/// For the few tokens of a step of generation: the weights are read once, as fast as memory gives them.
+Tensor few_rows_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  RECORD_USER_SCOPE("blockzoo::linear");
+  const auto x = input.contiguous();
+  const rows::FewRowsShape shape{.rows = static_cast<size_t>(x.numel() / x.size(-1)),
+                                 .inputs = static_cast<size_t>(weight.size(1)),
+                                 .outputs = static_cast<size_t>(weight.size(0))};
+  auto sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  auto y = at::empty(sizes, x.options());
+  by_element(x, [&]<class T>(T) {
+    const auto grain = std::max<int64_t>(1, kWeightsGrain / weight.size(1));
+    at::parallel_for(0, weight.size(0), grain, [&](int64_t first, int64_t last) {
+      rows::few_rows(shape, read<T>(x), read<T>(weight), read<T>(bias), static_cast<size_t>(first),
+                     static_cast<size_t>(last), write<T>(y));
+    });
+  });
+  return y;
+}
+
 bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return products().outputs_by_onednn && fast_on_cpu(x) && x.scalar_type() == at::kFloat && x.dim() >= 2 &&
          x.numel() > 0 && weight.numel() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1) && weight.is_cpu() &&
@@ -50,8 +83,9 @@ bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }  // namespace
 
 Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_linear(x, weight, bias);
   if (autocast_on_cpu() || !by_onednn(x, weight, bias)) return at::linear(x, weight, bias);
-  return OnednnLinear::apply(x, weight, given(bias));
+  return applied<OnednnLinear>(x, weight, given(bias));
 }
 
 }  // namespace blockzoo

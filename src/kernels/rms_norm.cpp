@@ -31,11 +31,13 @@ rows::RmsNormShape rms_norm_shape(const Tensor& x, const Tensor& gain, double ep
 /// Calls f(part, first row, shape of the part) for parts of the rows that depend on the shape alone, so that sums over
 /// parts do not depend on the number of threads. A part begins with the first gain row.
 constexpr int64_t kNormParts = 16;
+constexpr size_t kNormGrain = 1 << 14;  // elements that are worth a thread
 
 template <class F>
 void in_norm_parts(const rows::RmsNormShape& shape, const F& f) {
   const auto groups = shape.rows / shape.gain_rows;
-  at::parallel_for(0, kNormParts, 1, [&](int64_t from, int64_t to) {
+  const auto grain = shape.rows * shape.width < kNormGrain ? kNormParts : 1;
+  at::parallel_for(0, kNormParts, grain, [&](int64_t from, int64_t to) {
     for (auto part = from; part < to; ++part) {
       const auto first = groups * static_cast<size_t>(part) / kNormParts * shape.gain_rows;
       const auto last = groups * static_cast<size_t>(part + 1) / kNormParts * shape.gain_rows;
@@ -94,7 +96,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& gain, double eps) {
   TORCH_CHECK(!gain.defined() || x.size(-1) == gain.size(-1), "[rms_norm] last dim of x must be ", gain.size(-1),
               ", got x ", x.sizes());
   if (!fast_on_cpu(x) || x.numel() == 0 || !fits(x, gain)) return rms_norm_by_formula(x, gain, eps);
-  return FusedRmsNorm::apply(x, given(gain), eps);
+  return applied<FusedRmsNorm>(x, given(gain), eps);
 }
 
 }  // namespace blockzoo

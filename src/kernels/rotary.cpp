@@ -69,7 +69,7 @@ struct FusedRotation : torch::autograd::Function<FusedRotation> {
 Tensor rotate_pairs(const Tensor& x, const Tensor& cosine, const Tensor& sine, RopePairing pairing) {
   const bool tables = cosine.is_cpu() && cosine.scalar_type() == at::kFloat && sine.scalar_type() == at::kFloat;
   if (!fast_on_cpu(x) || !tables || x.dim() != 4 || x.numel() == 0) return rotate_by_formula(x, cosine, sine, pairing);
-  return FusedRotation::apply(x, cosine.contiguous(), sine.contiguous(), pairing == RopePairing::kHalf);
+  return applied<FusedRotation>(x, cosine.contiguous(), sine.contiguous(), pairing == RopePairing::kHalf);
 }
 
 }  // namespace blockzoo

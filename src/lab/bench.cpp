@@ -20,11 +20,6 @@
 namespace blockzoo {
 namespace {
 
-double load_average() {
-  double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : 0;
-}
-
 /// FLOPs of one update: those of linear maps, and those of scores and values.
 std::map<std::string, double> flops_by_kind(const RunConfig& config) {
   const auto forward = forward_flops(config.model, config.model.context);

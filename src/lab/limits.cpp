@@ -53,8 +53,16 @@ MachineLimits measure_limits(Precision precision) {
   const auto b = at::ones({count}), c = at::ones({count});
   auto a = at::ones({count});
   const double triad_s = quickest([&] { at::add_out(a, b, c, 0.5); });
+  const double sum_s = quickest([&] { b.sum(); });
+  const double triad = 3.0 * count * sizeof(float) / triad_s, sum = 1.0 * count * sizeof(float) / sum_s;
   return {.product_flops_per_s = 2.0 * size * size * size / product_s,
-          .bytes_per_s = 3.0 * count * sizeof(float) / triad_s};
+          .bytes_per_s = triad,
+          .bytes_read_per_s = std::max(triad, sum)};
+}
+
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
 std::vector<ProductSpeed> compare_libraries(const RunConfig& config) {

@@ -8,19 +8,22 @@ does touches all of them. Printed are medians over the rounds of the ratio to bl
 the smallest and the largest. Nothing is timed before the losses of ten updates from the same start agree.
 
 Workloads: course, course_bf16, bytes, bytes_bf16 (training updates), window_4096, window_8192 (attention forward and
-backward, window 256), start (from nothing to the first update), kinds (an update of blockzoo by kind, against the base
-of bytes.yaml; no peer).
+backward, window 256), generate_1, generate_gqa_1, generate_mqa_1, the same with _16 for 16 texts and with _bf16 behind
+(128 greedy tokens of the course model with 16, 4 and 1 key heads), generate_smollm2, generate_smollm2_bf16 (the same of
+a real model that was imported), start (from nothing to the first update), kinds (an update of blockzoo by kind, against
+the base of bytes.yaml; no peer).
 """
 import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import generation
+from rounds import HERE, Peer, load, run, sets, spread, write_config
+
 TRAINING = {
     "course": ("course.yaml", []),
     "course_bf16": ("course.yaml", ["train.precision=bfloat16"]),
@@ -52,51 +55,6 @@ KINDS = {
 }
 AGREE = 1e-4  # nats, of each of the first ten losses in float32
 AGREE_BF16 = 1e-3  # bfloat16 products are rounded in another order
-
-
-class Peer:
-    """A process that answers each line with a line of JSON."""
-
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=HERE)
-        self.first = self.answer()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"this peer ended: {' '.join(map(str, self.process.args))}")
-        return json.loads(line)
-
-    def ask(self, count):
-        self.process.stdin.write(f"{count}\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def run(command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def sets(values):
-    return [part for value in values for part in ("--set", value)]
-
-
-def write_config(program, path, values, to):
-    """The run's config with every default, for peers."""
-    with open(to, "w") as out:
-        json.dump(json.loads(run([program, "check", path, "--json", *sets(values)]))["config"], out)
-
-
-def spread(values):
-    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
-
-
-def load():
-    return os.getloadavg()[0]
 
 
 def train(name, arguments):
@@ -217,6 +175,7 @@ def main():
     parser.add_argument("--program", default="build/release/blockzoo")
     parser.add_argument("--python", default=sys.executable, help="one with torch")
     parser.add_argument("--transformers-python", help="one with transformers; as --python where not given")
+    parser.add_argument("--smollm2", metavar="FILE", help="the run file that blockzoo import made of SmolLM2-135M")
     parser.add_argument("--peers", nargs="+", default=["eager", "compiled", "transformers"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=4, help="updates of each program in a round")
@@ -224,7 +183,8 @@ def main():
     arguments = parser.parse_args()
     arguments.program = os.path.abspath(arguments.program)
     arguments.transformers_python = arguments.transformers_python or arguments.python
-    works = {**{name: train for name in TRAINING}, **{name: windows for name in WINDOWS}, "start": start, "kinds": kinds}
+    works = {**{name: train for name in TRAINING}, **{name: windows for name in WINDOWS}, "start": start, "kinds": kinds,
+             **{name: generation.generate for name in (*generation.WORKLOADS, *generation.SMOLLM2)}}
     for name in arguments.workloads or works:
         if name not in works:
             sys.exit(f"no workload '{name}'; one of: {', '.join(works)}")

@@ -127,7 +127,7 @@ def transformers_model(config, weights):
         vocab_size=model["vocabulary"], hidden_size=model["width"], intermediate_size=block["ffn"]["hidden"],
         num_hidden_layers=model["layers"], num_attention_heads=block["attention"]["heads"],
         num_key_value_heads=block["attention"]["kv_heads"], max_position_embeddings=model["context"],
-        rms_norm_eps=block["norm"]["eps"], rope_theta=block["position"]["theta"], tie_word_embeddings=False,
+        rms_norm_eps=block["norm"]["eps"], rope_theta=block["position"]["theta"], tie_word_embeddings=model["tied"],
         use_cache=False, attn_implementation="sdpa"))
     parts = {"attention_norm.gain": "input_layernorm.weight", "ffn_norm.gain": "post_attention_layernorm.weight",
              "attention.query.weight": "self_attn.q_proj.weight", "attention.key.weight": "self_attn.k_proj.weight",
@@ -135,7 +135,7 @@ def transformers_model(config, weights):
              "ffn.gate.weight": "mlp.gate_proj.weight", "ffn.up.weight": "mlp.up_proj.weight",
              "ffn.down.weight": "mlp.down_proj.weight"}
     named = {"model.embed_tokens.weight": weights["embedding.weight"], "model.norm.weight": weights["final_norm.gain"],
-             "lm_head.weight": weights["head.weight"]}
+             "lm_head.weight": weights["embedding.weight" if model["tied"] else "head.weight"]}
     for layer in range(model["layers"]):
         for ours, theirs in parts.items():
             named[f"model.layers.{layer}.{theirs}"] = weights[f"blocks.{layer}.{ours}"]

@@ -1,0 +1,146 @@
+#include "kernels/rows/attend_one.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/rows/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rows/attend_one.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/rows/functions-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace blockzoo::rows::HWY_NAMESPACE {
+
+/// scores[j] = q k_j for the `count` keys from k on, `stride` apart; four keys share a load of q.
+template <class T>
+HWY_INLINE void key_products(const float* q, const T* k, ptrdiff_t stride, size_t width, size_t count, float* scores) {
+  const auto products = [&]<size_t kKeys>(const T* from, float* to) HWY_ATTR {
+    Vector sums[kKeys];
+    for (size_t j = 0; j < kKeys; ++j) sums[j] = hn::Zero(Floats());
+    walk(width, [&](size_t i, size_t some) HWY_ATTR {
+      const auto channels = load(q + i, some);
+      for (size_t j = 0; j < kKeys; ++j)
+        sums[j] = hn::MulAdd(channels, load(from + static_cast<ptrdiff_t>(j) * stride + i, some), sums[j]);
+    });
+    for (size_t j = 0; j < kKeys; ++j) to[j] = sum_of(sums[j]);
+  };
+  size_t j = 0;
+  for (; j + 4 <= count; j += 4) products.template operator()<4>(k + static_cast<ptrdiff_t>(j) * stride, scores + j);
+  for (; j < count; ++j) products.template operator()<1>(k + static_cast<ptrdiff_t>(j) * stride, scores + j);
+}
+
+/// The scores become weights that sum to one; `filled` of them, whole vectors.
+HWY_INLINE void softmax_of(float* scores, size_t filled) {
+  auto top = all(-INFINITY);
+  for (size_t i = 0; i < filled; i += lanes()) top = hn::Max(top, load_whole(scores + i));
+  const auto shift = hn::MaxOfLanes(Floats(), top);
+  auto sums = hn::Zero(Floats());
+  for (size_t i = 0; i < filled; i += lanes()) {
+    const auto weight = exp_of(hn::Sub(load_whole(scores + i), shift));
+    sums = hn::Add(sums, weight);
+    store_whole(weight, scores + i);
+  }
+  const auto factor = all(1 / sum_of(sums));
+  for (size_t i = 0; i < filled; i += lanes()) store_whole(hn::Mul(load_whole(scores + i), factor), scores + i);
+}
+
+/// y = sum of weights[j] v_j over `count` values from v on, `stride` apart.
+template <class T>
+HWY_INLINE void mix_values(const float* weights, const T* v, ptrdiff_t stride, size_t width, size_t count, T* y) {
+  const auto columns = [&]<size_t kVectors>(size_t at, size_t some) HWY_ATTR {
+    Vector sums[kVectors];
+    for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(Floats());
+    const T* from = v + at;
+    for (size_t j = 0; j < count; ++j, from += stride) {
+      const auto weight = all(weights[j]);
+      for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::MulAdd(weight, load(from + c * lanes(), some), sums[c]);
+    }
+    for (size_t c = 0; c < kVectors; ++c) store(sums[c], y + at + c * lanes(), some);
+  };
+  size_t i = 0;
+  for (; i + 4 * lanes() <= width; i += 4 * lanes()) columns.template operator()<4>(i, lanes());
+  for (; i + lanes() <= width; i += lanes()) columns.template operator()<1>(i, lanes());
+  if (i < width) columns.template operator()<1>(i, width - i);
+}
+
+HWY_INLINE void cap_scores(float cap, float* scores, size_t filled) {
+  const auto most = all(cap), twice_inverse = all(2 / cap), one = all(1);
+  for (size_t i = 0; i < filled; i += lanes()) {
+    const auto s = sigmoid_of(hn::Mul(load_whole(scores + i), twice_inverse));
+    store_whole(hn::Mul(most, hn::Sub(hn::Add(s, s), one)), scores + i);
+  }
+}
+
+template <class T>
+HWY_INLINE void attend_one_range(const OneQueryShape& shape, const OneQueryInputs<T>& inputs, size_t first, size_t last,
+                                 T* y) {
+  const auto room = (shape.keys + lanes() - 1) / lanes() * lanes();
+  std::vector<float> scores(room), query(shape.width);
+  const auto shared = shape.heads / shape.key_heads;
+  for (size_t task = first; task < last; ++task) {
+    const auto batch = task / shape.key_heads, group = task % shape.key_heads;
+    const auto gone = shape.absent == nullptr ? 0 : static_cast<size_t>(shape.absent[batch]);
+    const auto from = std::max(shape.first_key, gone);
+    const auto start = [&](const T* x, const typename OneQueryInputs<T>::Strides& strides) {
+      return x + static_cast<ptrdiff_t>(batch) * strides.batch + static_cast<ptrdiff_t>(group) * strides.head +
+             static_cast<ptrdiff_t>(from) * strides.key;
+    };
+    for (size_t head = group * shared; head < (group + 1) * shared; ++head) {
+      const auto row = batch * shape.heads + head;
+      if (from >= shape.keys) {
+        std::fill_n(y + row * shape.value_width, shape.value_width, T{});
+        continue;
+      }
+      const auto count = shape.keys - from, filled = (count + lanes() - 1) / lanes() * lanes();
+      const T* q = inputs.q + row * shape.width;
+      for (size_t i = 0; i < shape.width; ++i) query[i] = wide(q[i]) * shape.scale;
+      key_products(query.data(), start(inputs.k, inputs.k_strides), inputs.k_strides.key, shape.width, count,
+                   scores.data());
+      if (shape.softcap > 0) cap_scores(shape.softcap, scores.data(), filled);
+      if (shape.bias != nullptr) {
+        const float* bias = shape.bias + static_cast<ptrdiff_t>(batch) * shape.bias_batch +
+                            static_cast<ptrdiff_t>(head) * shape.bias_head + from;
+        for (size_t j = 0; j < count; ++j) scores[j] += bias[j];
+      }
+      std::fill(scores.begin() + static_cast<ptrdiff_t>(count), scores.begin() + static_cast<ptrdiff_t>(filled),
+                -INFINITY);
+      softmax_of(scores.data(), filled);
+      mix_values(scores.data(), start(inputs.v, inputs.v_strides), inputs.v_strides.key, shape.value_width, count,
+                 y + row * shape.value_width);
+    }
+  }
+}
+
+void attend_one_f32(const OneQueryShape& shape, const OneQueryInputs<float>& inputs, size_t first, size_t last,
+                    float* y) {
+  attend_one_range(shape, inputs, first, last, y);
+}
+void attend_one_bf16(const OneQueryShape& shape, const OneQueryInputs<Bf16>& inputs, size_t first, size_t last,
+                     Bf16* y) {
+  attend_one_range(shape, inputs, first, last, y);
+}
+
+}  // namespace blockzoo::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace blockzoo::rows {
+
+HWY_EXPORT(attend_one_f32);
+HWY_EXPORT(attend_one_bf16);
+
+void attend_one(const OneQueryShape& shape, const OneQueryInputs<float>& inputs, size_t first, size_t last, float* y) {
+  HWY_DYNAMIC_DISPATCH(attend_one_f32)(shape, inputs, first, last, y);
+}
+
+void attend_one(const OneQueryShape& shape, const OneQueryInputs<Bf16>& inputs, size_t first, size_t last, Bf16* y) {
+  HWY_DYNAMIC_DISPATCH(attend_one_bf16)(shape, inputs, first, last, y);
+}
+
+}  // namespace blockzoo::rows
+#endif
