@@ -14,6 +14,7 @@
 #include "blockzoo/hub/run_lock.h"
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/flops.h"
+#include "blockzoo/train/probe.h"
 #include "blockzoo/train/stop.h"
 #include "train/alarms.h"
 #include "train/machine.h"
@@ -93,6 +94,7 @@ class Run {
     write_file(folder_ / "config.yaml", write_yaml(to_document(config_)));
     metrics_.emplace(folder_ / "metrics.jsonl");
     record_.first_gradient_norms = session_.first_gradient_norms();
+    if (config_.train.probe_every > 0) look_inside();
     if (const auto alarm = overlap_alarm(session_); !alarm.empty()) raise(alarm);
     write_record();
   }
@@ -105,6 +107,7 @@ class Run {
       const auto step = session_.steps_done();
       const bool last = step == config_.train.steps;
       if (last || due(config_.train.eval_every, step)) validate();
+      if (config_.train.probe_every > 0 && (last || due(config_.train.probe_every, step))) look_inside();
       if (last || due(config_.train.save_every, step) || stop_signal() != 0) save();
     }
     if (session_.steps_done() == config_.train.steps) {
@@ -154,6 +157,8 @@ class Run {
                    per_step * static_cast<double>(config_.train.steps - result.step));
     return !diverged(result);
   }
+
+  void look_inside() { metrics_->append(probe_line(probe(session_))); }
 
   void raise(const std::string& alarm) {
     record_.alarms.push_back(alarm);

@@ -98,12 +98,14 @@ std::string identity(const RunConfig& config) {
   bare.train.log_every = defaults.log_every;
   bare.train.save_every = defaults.save_every;
   bare.train.keep = defaults.keep;
+  bare.train.probe_every = defaults.probe_every;
   if (auto* weights = std::get_if<WeightsStart>(&bare.start)) weights->path = hex(file_hash(weights->path));
   auto tree = to_tree(bare);
   if (const auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && tokenizer.empty())
     std::erase_if(tree["data"]["corpus"].entries, [](const auto& entry) { return entry.key == "tokenizer"; });
   if (std::holds_alternative<DrawnStart>(bare.start))  // runs from before there was a choice keep their identity
     std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "start"; });
+  std::erase_if(tree["train"].entries, [](const auto& entry) { return entry.key == "probe_every"; });  // the same
   if (bare.train.kernels == Kernels::kReference)  // as those runs were computed
     std::erase_if(tree["train"].entries, [](const auto& entry) { return entry.key == "kernels"; });
   return hex(hash_bytes(write_yaml(tree)));

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "blockzoo/core/hash.h"
@@ -30,6 +31,11 @@ std::string layer_of(const std::string& parameter) {
 }
 
 }  // namespace
+
+std::optional<double> EvalResult::bits_per_byte_of(const std::optional<double>& part) const {
+  if (!part || !bits_per_byte) return std::nullopt;
+  return *part * *bits_per_byte / loss;
+}
 
 c10::Device pick_device(DeviceChoice choice) {
   const bool cuda = at::hasCUDA();
@@ -85,7 +91,7 @@ StepResult Session::advance(bool by_layer) {
   const auto sums = accumulate_gradients(step_);
   tokens_seen_ += sums.tokens;
   const auto tokens = static_cast<double>(std::max<int64_t>(sums.tokens, 1));
-  const double factor = rate_factor(train.schedule, step_, train.steps);
+  const double factor = rate_factor_now();
   StepResult result{.step = step_ + 1,
                     .loss = sums.cross_entropy / tokens,
                     .z = sums.z / tokens,
@@ -135,6 +141,40 @@ std::map<std::string, double> Session::first_gradient_norms() {
   accumulate_gradients(0);
   batches_hash_ = hash_before;
   return gradient_norms();
+}
+
+double Session::rate_factor_now() const {
+  const auto& train = config_.train;
+  return rate_factor(train.schedule, std::min(step_, train.steps - 1), train.steps);
+}
+
+NextUpdate Session::next_update() {
+  const at::NoGradGuard no_grad;
+  {
+    const at::AutoGradMode with_grad(true);
+    const auto hash_before = batches_hash_;
+    accumulate_gradients(step_);
+    batches_hash_ = hash_before;
+  }
+  NextUpdate result{.gradient_norms = gradient_norms()};
+  result.gradient_norm = optimizer_.clip(config_.train.clip);
+  const auto parameters = model_->named_parameters();
+  const auto state = optimizer_.state();
+  std::map<std::string, Tensor> weights_before, state_before;
+  for (const auto& parameter : parameters) weights_before[parameter.key()] = parameter.value().clone();
+  for (const auto& [name, tensor] : state) state_before[name] = tensor.clone();
+  optimizer_.step(rate_factor_now());
+  std::map<std::string, double> squares, changes;
+  const auto square = [](const Tensor& x) { return x.to(at::kDouble).square().sum().item<double>(); };
+  for (const auto& parameter : parameters) {
+    const auto& before = weights_before[parameter.key()];
+    squares[layer_of(parameter.key())] += square(before);
+    changes[layer_of(parameter.key())] += square(parameter.value().to(at::kDouble) - before);
+    Tensor(parameter.value()).copy_(before);
+  }
+  for (const auto& [name, tensor] : state) Tensor(tensor).copy_(state_before[name]);
+  for (const auto& [layer, change] : changes) result.update_ratios[layer] = std::sqrt(change / squares[layer]);
+  return result;
 }
 
 std::map<std::string, double> Session::gradient_norms() const {

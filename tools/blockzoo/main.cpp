@@ -22,8 +22,10 @@ constexpr auto kExamples = R"(Examples:
   blockzoo train models/tiny.yaml --out runs/tiny --resume
   blockzoo check my_run.yaml                        is it valid, and what does it resolve to
   blockzoo bench my_run.yaml                        where the time goes, next to the machine's limits
+  blockzoo probe my_run.yaml                        activations, gradients and more, layer by layer
   blockzoo list norm                                the norms, their fields and their sources
   blockzoo generate --model runs/tiny --prompt "Once upon a time"
+  blockzoo attend runs/tiny --prompt "Once upon a time" --induction
   blockzoo export runs/tiny --to hub/tiny           a folder that Hugging Face transformers loads
   blockzoo import hub/smollm2 --to smol.yaml        a run file and its weights, from such a folder
   blockzoo tokenizer train --vocab 10000 --special '<|endoftext|>' --to my_tokenizer texts/
@@ -69,9 +71,11 @@ int main(int argc, char** argv) {
   blockzoo::add_check_command(app);
   blockzoo::add_bench_command(app);
   blockzoo::add_account_command(app);
+  blockzoo::add_probe_command(app);
   blockzoo::add_list_command(app);
   blockzoo::add_zoo_command(app);
   blockzoo::add_generate_command(app);
+  blockzoo::add_attend_command(app);
   blockzoo::add_tokenizer_command(app);
   blockzoo::add_logits_command(app);
   blockzoo::add_export_command(app);

@@ -43,6 +43,7 @@ struct TrainConfig {
   int64_t eval_every = 0;
   int64_t save_every = 0;
   int64_t keep = 2;
+  int64_t probe_every = 0;
 
   static void fields(auto& self, auto& visit) {
     visit("steps", self.steps, positive, "optimizer updates");
@@ -62,6 +63,8 @@ struct TrainConfig {
     visit("eval_every", self.eval_every, not_negative, "steps between validations; 0 means at the end only");
     visit("save_every", self.save_every, not_negative, "steps between checkpoints; 0 means at the end only");
     visit("keep", self.keep, positive, "checkpoints kept, the newest");
+    visit("probe_every", self.probe_every, not_negative,
+          "steps between looks inside, layer by layer, which change nothing in training; 0 means none");
   }
   static void rules(const auto& self, auto& expect) {
     expect(self.batch % self.accumulation == 0, "accumulation",

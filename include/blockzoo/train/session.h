@@ -31,6 +31,17 @@ struct EvalResult {
   std::optional<double> repeated_names;
   std::optional<double> elsewhere;
   std::vector<double> window_losses;  // of each window
+
+  /// A part's loss in bits per byte; absent where either is. Names are marked in bytes alone, so that a token stands
+  /// for as many bytes in each part as on the whole.
+  std::optional<double> bits_per_byte_of(const std::optional<double>& part) const;
+};
+
+/// The update that comes next, layer by layer: "embedding", "blocks.0", ..., "final_norm", "head".
+struct NextUpdate {
+  double gradient_norm = 0;                      // of all parameters together, before clipping
+  std::map<std::string, double> gradient_norms;  // before clipping
+  std::map<std::string, double> update_ratios;   // |change of w| / |w|, Euclidean norms; not finite where w is zero
 };
 
 /// A model in training: one update after the other, the same for every arm. No files, no clocks.
@@ -50,6 +61,7 @@ class Session {
   int64_t steps_done() const { return step_; }
   void set_steps_done(int64_t step) { step_ = step; }
   const ValidationWindows& validation_windows() const { return validation_; }
+  const Batches& batches() const { return batches_; }
   uint64_t validation_hash() const { return validation_.hash(); }
   /// Sum of the batches' hashes since the session began or was put back.
   uint64_t batches_hash() const { return batches_hash_; }
@@ -65,6 +77,10 @@ class Session {
   /// Norm of the gradients of step 0 by layer ("embedding", "blocks.0", ..., "head"), without an update.
   std::map<std::string, double> first_gradient_norms();
 
+  /// What advance() would do next: its gradients, clipping and rate. Weights, moments and counts are put back bit for
+  /// bit; gradients stay. After the last step the rate is that of the last one.
+  NextUpdate next_update();
+
  private:
   struct Sums {
     double cross_entropy = 0;
@@ -73,6 +89,7 @@ class Session {
   };
   Sums accumulate_gradients(int64_t step);
   std::map<std::string, double> gradient_norms() const;
+  double rate_factor_now() const;
 
   const RunConfig config_;
   const c10::Device device_;

@@ -1,6 +1,7 @@
 #include "blockzoo/nn/ffn/glu.h"
 
 #include "blockzoo/kernels/activation.h"
+#include "blockzoo/nn/layer_observer.h"
 
 namespace blockzoo {
 namespace {
@@ -24,6 +25,8 @@ GluImpl::GluImpl(const GluConfig& config, const Dims& dims)
       up_(register_module("up", Linear(inner(config, dims)))),
       down_(register_module("down", Linear(down(config, dims)))) {}
 
-Tensor GluImpl::forward(const Tensor& x) { return down_(gated(activation_, gate_(x), up_(x))); }
+Tensor GluImpl::forward(const Tensor& x) {
+  return down_(heard_hidden(activation_, gated(activation_, gate_(x), up_(x))));
+}
 
 }  // namespace blockzoo

@@ -1,6 +1,7 @@
 #include "blockzoo/nn/ffn/mlp.h"
 
 #include "blockzoo/kernels/activation.h"
+#include "blockzoo/nn/layer_observer.h"
 
 namespace blockzoo {
 namespace {
@@ -23,6 +24,6 @@ MlpImpl::MlpImpl(const MlpConfig& config, const Dims& dims)
       up_(register_module("up", Linear(up(config, dims)))),
       down_(register_module("down", Linear(down(config, dims)))) {}
 
-Tensor MlpImpl::forward(const Tensor& x) { return down_(activate(activation_, up_(x))); }
+Tensor MlpImpl::forward(const Tensor& x) { return down_(heard_hidden(activation_, activate(activation_, up_(x)))); }
 
 }  // namespace blockzoo

@@ -2,7 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/attention_observer.h"
 #include "blockzoo/nn/block.h"
+#include "blockzoo/nn/layer_observer.h"
 #include "blockzoo/nn/parameter.h"
 
 namespace blockzoo {
@@ -19,7 +21,9 @@ BlockImpl::BlockImpl(const BlockConfig& block, const Dims& dims)
 Tensor BlockImpl::forward(const Tensor& x, const Context& context) {
   auto y = sublayers(x, context);
   if (!layer_input_.is_empty()) y = y + branch(layer_input_(y, context.layer_input));
-  return output_factor_.defined() ? (y * output_factor_).to(y.scalar_type()) : y;
+  if (output_factor_.defined()) y = (y * output_factor_).to(y.scalar_type());
+  if (auto* observer = LayerObserver::current()) observer->passed(AttentionLayerScope::current(), x, y);
+  return y;
 }
 
 Tensor BlockImpl::branch(const Tensor& y) const {
