@@ -25,6 +25,7 @@ drawHeadline();
 legend.draw();
 startCurves();
 drawForestTable();
+drawParts();
 drawFactorial();
 drawResults();
 startNorms();

@@ -5,8 +5,8 @@
 const kMeasures = [
   {key: 'loss_nats', text: 'loss', statistics: ['mean', 'sd'], shown: fixed},
   {key: 'bits_per_byte', text: 'bits per byte', statistics: ['mean', 'sd'], shown: fixed},
-  {key: 'repeated_names_nats', text: 'repeated', statistics: ['mean', 'sd'], shown: fixed},
-  {key: 'elsewhere_nats', text: 'elsewhere', statistics: ['mean', 'sd'], shown: fixed},
+  {key: 'repeated_names_bits_per_byte', text: 'repeated names', statistics: ['mean', 'sd'], shown: fixed},
+  {key: 'elsewhere_bits_per_byte', text: 'elsewhere', statistics: ['mean', 'sd'], shown: fixed},
   {key: 'parameters', text: 'parameters', statistics: null, shown: whole},
   {key: 'parameters_without_embeddings', text: 'non-embedding', statistics: null, shown: whole},
   {key: 'training_flops', text: 'FLOPs', statistics: null, shown: brief},

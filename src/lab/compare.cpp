@@ -79,6 +79,18 @@ std::string end_of(const Run& run) {
   return text;
 }
 
+/// Of the parts that both have, in bits per byte.
+std::string part_differences(const EvalResult& a, const EvalResult& b) {
+  std::string text;
+  const auto add = [&](const char* words, std::optional<double> EvalResult::*part) {
+    const auto first = a.bits_per_byte_of(a.*part), second = b.bits_per_byte_of(b.*part);
+    if (first && second) text += fmt::format("  B - A  {:+.4f} bits per byte {}\n", *second - *first, words);
+  };
+  add("on repeated names", &EvalResult::repeated_names);
+  add("elsewhere", &EvalResult::elsewhere);
+  return text;
+}
+
 std::string config_differences(const Run& a, const Run& b) {
   const auto found = differences(a.config, b.config);
   if (found.empty()) return "\nthe configs are the same\n";
@@ -127,6 +139,7 @@ std::string compare_runs(const std::filesystem::path& first, const std::filesyst
   if (one_tokenizer && a.record.validation && b.record.validation)
     text += fmt::format("  B - A  {:+.4f} nats per token; two runs cannot tell a difference from noise\n",
                         b.record.validation->loss - a.record.validation->loss);
+  if (a.record.validation && b.record.validation) text += part_differences(*a.record.validation, *b.record.validation);
   text += "\n" + same_line(a.record.data_hash == b.record.data_hash, "data (by hash)") +
           same_line(a.record.validation_hash == b.record.validation_hash, "validation windows (by hash)") +
           same_line(a.record.batches_hash == b.record.batches_hash, "batches in the same order (by hash)");

@@ -12,6 +12,7 @@
 #include "blockzoo/lab/effect.h"
 #include "blockzoo/lab/verdict.h"
 #include "lab/factorial.h"
+#include "lab/parts.h"
 #include "lab/size_and_compute.h"
 #include "lab/sweep.h"
 #include "lab/table_text.h"
@@ -27,9 +28,15 @@ std::string shown(const Spread& spread) {
 }
 
 const std::vector<std::string>& columns() {
-  static const std::vector<std::string> names = {"arm",           "sweep",          "validation, nats per token",
-                                                 "bits per byte", "repeated names", "elsewhere",
-                                                 "parameters",    "tokens/s",       "status"};
+  static const std::vector<std::string> names = {"arm",
+                                                 "sweep",
+                                                 "validation, nats per token",
+                                                 "bits per byte",
+                                                 "on repeated names",
+                                                 "elsewhere",
+                                                 "parameters",
+                                                 "tokens/s",
+                                                 "status"};
   return names;
 }
 
@@ -41,8 +48,8 @@ std::vector<std::string> cells(const SummaryRow& row, Measure measure) {
           measure == Measure::kBitsPerByte ? shown(row.bits_per_byte)
           : row.bits_per_byte.count        ? fmt::format("{:.4f}", row.bits_per_byte.mean)
                                            : "-",
-          shown(row.repeated_names),
-          shown(row.elsewhere),
+          shown(row.repeated_names_bits),
+          shown(row.elsewhere_bits),
           row.parameters > 0 ? std::to_string(row.parameters) : "-",
           row.tokens_per_s.count ? fmt::format("{:.0f}", row.tokens_per_s.mean) : "-",
           row.status()};
@@ -63,6 +70,10 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
                                             "repeated_names_nats_sd",
                                             "elsewhere_nats_mean",
                                             "elsewhere_nats_sd",
+                                            "repeated_names_bits_per_byte_mean",
+                                            "repeated_names_bits_per_byte_sd",
+                                            "elsewhere_bits_per_byte_mean",
+                                            "elsewhere_bits_per_byte_sd",
                                             "parameters",
                                             "parameters_without_embeddings",
                                             "training_flops",
@@ -78,7 +89,8 @@ std::string results_csv(const std::vector<SummaryRow>& rows) {
     for (const auto& value : row.sweep) line.push_back(value.value);
     line.push_back(std::to_string(row.runs.size()));
     line.push_back(std::to_string(row.loss.count));
-    for (const auto* spread : {&row.loss, &row.bits_per_byte, &row.repeated_names, &row.elsewhere}) {
+    for (const auto* spread : {&row.loss, &row.bits_per_byte, &row.repeated_names, &row.elsewhere,
+                               &row.repeated_names_bits, &row.elsewhere_bits}) {
       line.push_back(spread->count ? exact(spread->mean) : "");
       line.push_back(spread->deviation ? exact(*spread->deviation) : "");
     }
@@ -174,11 +186,12 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
   text += "\n## Results\n\n";
   text +=
       "Loss on the validation windows after the last step: mean over the seeds that finished, +- their sample standard "
-      "deviation.\n";
+      "deviation. Bits per byte: of all bytes, of those of names that were said before in the window, and of all "
+      "others.\n";
   text += "Where an arm has one seed there is no spread, and a difference to it may be noise.\n\n";
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
   for (const auto& row : rows) text += markdown_row(cells(row, judgement.measure));
-  text += comparisons_markdown(judgement) + factorial_markdown(judgement.factorial);
+  text += comparisons_markdown(judgement) + parts_markdown(judgement) + factorial_markdown(judgement.factorial);
   text += "\n## What differs from the base\n\n" + arm_differences(study);
   text += "\n## Size and compute\n\n" + size_and_compute(study, outcomes);
   if (!effects.empty())
@@ -222,7 +235,7 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
     rows.back().runs.push_back(outcomes[i]);
   }
   for (auto& row : rows) {
-    std::vector<double> loss, bits, repeated, elsewhere, seconds, speed;
+    std::vector<double> loss, bits, repeated, elsewhere, repeated_bits, elsewhere_bits, seconds, speed;
     for (const auto& [folder, record, skipped] : row.runs) {
       row.parameters = std::max(row.parameters, record.parameters);
       if (record.status != RunStatus::kFinished || !record.validation) continue;
@@ -230,6 +243,10 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
       if (record.validation->bits_per_byte) bits.push_back(*record.validation->bits_per_byte);
       if (record.validation->repeated_names) repeated.push_back(*record.validation->repeated_names);
       if (record.validation->elsewhere) elsewhere.push_back(*record.validation->elsewhere);
+      if (const auto part = record.validation->bits_per_byte_of(record.validation->repeated_names))
+        repeated_bits.push_back(*part);
+      if (const auto part = record.validation->bits_per_byte_of(record.validation->elsewhere))
+        elsewhere_bits.push_back(*part);
       row.tokens = std::max(row.tokens, record.tokens);
       seconds.push_back(record.train_s);
       speed.push_back(record.tokens_per_s());
@@ -238,6 +255,8 @@ std::vector<SummaryRow> summarise(const Study& study, const std::vector<RunOutco
     row.bits_per_byte = spread_of(bits);
     row.repeated_names = spread_of(repeated);
     row.elsewhere = spread_of(elsewhere);
+    row.repeated_names_bits = spread_of(repeated_bits);
+    row.elsewhere_bits = spread_of(elsewhere_bits);
     row.seconds = spread_of(seconds);
     row.tokens_per_s = spread_of(speed);
   }
@@ -271,6 +290,7 @@ void write_report(const std::filesystem::path& folder, const Study& study, const
   write_file(folder / "runs.csv", runs_csv(study, outcomes));
   const auto judgement = judge(study, outcomes);
   write_file(folder / "comparisons.csv", comparisons_csv(judgement));
+  if (!judgement.by_part.empty()) write_file(folder / "parts.csv", parts_csv(judgement));
   if (!study.factors.empty()) write_file(folder / "factorial.csv", factorial_csv(judgement.factorial));
 }
 

@@ -73,6 +73,8 @@ Json rows_of(const StudyFolder& found) {
                     {"bits_per_byte", to_json(row.bits_per_byte)},
                     {"repeated_names_nats", to_json(row.repeated_names)},
                     {"elsewhere_nats", to_json(row.elsewhere)},
+                    {"repeated_names_bits_per_byte", to_json(row.repeated_names_bits)},
+                    {"elsewhere_bits_per_byte", to_json(row.elsewhere_bits)},
                     {"parameters", count_or_null(row.parameters)},
                     {"parameters_without_embeddings", number_in(without_embeddings_cell(row.runs))},
                     {"training_flops", number_in(training_flops_cell(row.runs))},
@@ -176,6 +178,19 @@ Json to_json(const std::vector<Comparison>& comparisons) {
   return list;
 }
 
+Json to_json(const std::vector<PartComparison>& comparisons) {
+  Json list = Json::array();
+  for (const auto& one : comparisons)
+    list.push_back({{"part", one.part},
+                    {"arm", one.arm},
+                    {"sweep", values_of(one.sweep)},
+                    {"base_loss", to_json(one.base_loss)},
+                    {"loss", to_json(one.loss)},
+                    {"verdict", name_of(one.verdict)},
+                    {"difference", to_json(one.difference, one.adjusted_p)}});
+  return list;
+}
+
 Json to_json(const Judgement& judgement) {
   Json sensitivity = Json::object();
   for (const auto& [arm, nats] : judgement.sensitivity) sensitivity[arm] = blockzoo::number_or_null(nats);
@@ -184,6 +199,7 @@ Json to_json(const Judgement& judgement) {
           {"sentences", judgement.sentences},
           {"best_against_best", to_json(judgement.best_against_best)},
           {"same_point", to_json(judgement.same_point)},
+          {"by_part", to_json(judgement.by_part)},
           {"factorial", to_json(judgement.factorial)},
           {"sensitivity", std::move(sensitivity)},
           {"noise",

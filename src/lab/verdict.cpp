@@ -9,6 +9,7 @@
 
 #include "lab/contrast.h"
 #include "lab/factorial.h"
+#include "lab/parts.h"
 #include "lab/points.h"
 #include "lab/verdict_words.h"
 
@@ -90,7 +91,11 @@ Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
             smallest_difference_shown(*deviation * std::numbers::sqrt2, judgement.noise.base.count);
     }
     for (const auto& arm : arms) {
-      if (arm != judgement.base) judgement.best_against_best.push_back(compared(best_of(points, arm), base));
+      if (arm == judgement.base) continue;
+      const auto& best = best_of(points, arm);
+      judgement.best_against_best.push_back(compared(best, base));
+      if (judgement.best_against_best.back().verdict != Verdict::kNoDifferenceShown) continue;  // does not compare
+      for (auto& part : compared_by_part(best, base)) judgement.by_part.push_back(std::move(part));
     }
     for (const auto& point : points) {
       if (point.arm == judgement.base || point.sweep.empty()) continue;
@@ -99,6 +104,7 @@ Judgement judge(const Study& study, const std::vector<RunOutcome>& outcomes) {
       });
       if (same != points.end()) judgement.same_point.push_back(compared(point, *same));
     }
+    correct_for_being_several(judgement.by_part);
     correct_for_being_several(judgement.best_against_best);
     correct_for_being_several(judgement.same_point);
   }

@@ -4,6 +4,7 @@
 
 #include "blockzoo/core/names.h"
 #include "lab/factorial.h"
+#include "lab/parts.h"
 #include "lab/sweep.h"
 
 namespace blockzoo {
@@ -85,6 +86,7 @@ std::vector<std::string> in_words(const Judgement& judgement) {
   for (const auto& one : judgement.best_against_best)
     sentences.push_back((swept ? "Each at its best: " : "") + sentence(one, judgement.base));
   for (const auto& one : judgement.same_point) sentences.push_back("Same setting: " + sentence(one, judgement.base));
+  for (const auto& one : judgement.by_part) sentences.push_back(in_words(one, judgement.base));
   for (const auto& effect : judgement.factorial) sentences.push_back(in_words(effect));
   for (const auto& [arm, nats] : judgement.sensitivity)
     sentences.push_back(fmt::format("Sensitivity of {} to the learning rate: {:.4f} nats per token.", arm, nats));

@@ -23,8 +23,9 @@ std::string spoken_time(double seconds) {
 std::string describe(const EvalResult& result) {
   auto text = fmt::format("validation {:.4f} nats per token", result.loss);
   if (result.bits_per_byte) text += fmt::format(", {:.4f} bits per byte", *result.bits_per_byte);
-  if (result.repeated_names) text += fmt::format(", repeated names {:.4f}", *result.repeated_names);
-  if (result.elsewhere) text += fmt::format(", elsewhere {:.4f}", *result.elsewhere);
+  if (const auto bits = result.bits_per_byte_of(result.repeated_names))
+    text += fmt::format(", {:.4f} on repeated names", *bits);
+  if (const auto bits = result.bits_per_byte_of(result.elsewhere)) text += fmt::format(", {:.4f} elsewhere", *bits);
   return text;
 }
 

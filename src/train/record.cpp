@@ -23,6 +23,9 @@ Json to_object(const EvalResult& result) {
   if (result.bits_per_byte) json["bits_per_byte"] = number(*result.bits_per_byte);
   if (result.repeated_names) json["repeated_names"] = number(*result.repeated_names);
   if (result.elsewhere) json["elsewhere"] = number(*result.elsewhere);
+  if (const auto bits = result.bits_per_byte_of(result.repeated_names))
+    json["repeated_names_bits_per_byte"] = number(*bits);
+  if (const auto bits = result.bits_per_byte_of(result.elsewhere)) json["elsewhere_bits_per_byte"] = number(*bits);
   return json;
 }
 

@@ -18,6 +18,8 @@ struct SummaryRow {
   Spread bits_per_byte;
   Spread repeated_names;
   Spread elsewhere;
+  Spread repeated_names_bits;  // per byte
+  Spread elsewhere_bits;
   Spread seconds;  // in updates
   Spread tokens_per_s;
   int64_t tokens = 0;  // the most of the seeds

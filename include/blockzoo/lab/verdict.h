@@ -70,6 +70,20 @@ struct FactorialEffect {
   Measure measure = Measure::kNatsPerToken;
 };
 
+/// A comparison of Comparison's kind on one part of the validation text, in bits per byte. Stories have two: the bytes
+/// of names that were said before in the window, which can only be copied from there, and all others.
+struct PartComparison {
+  std::string part;  // "repeated names" or "elsewhere"
+  std::string arm;
+  std::vector<SweepValue> sweep;
+  std::vector<SweepValue> base_sweep;
+  Spread base_loss;  // bits per byte, over seeds
+  Spread loss;
+  std::optional<PairedDifference> difference;
+  double adjusted_p = 1;  // Holm, over all arms and parts
+  Verdict verdict = Verdict::kNoDifferenceShown;
+};
+
 /// How one arm behaves over the learning rates of the sweep.
 struct RateSensitivity {
   std::string arm;
@@ -88,6 +102,7 @@ struct Judgement {
   Noise noise;
   std::vector<Comparison> best_against_best;  // every other arm, each at its best point
   std::vector<Comparison> same_point;         // every other arm and point, the base at the same point
+  std::vector<PartComparison> by_part;        // of best_against_best, where both were measured by part
   std::vector<FactorialEffect> factorial;     // of a factorial study, every arm at its best point
   std::vector<RateSensitivity> sensitivity;   // every arm, when the sweep is over learning rates alone
   std::vector<std::string> sentences;         // the verdict in words, most important first

@@ -34,7 +34,7 @@ class Progress {
 /// "1 h 05 min", "3 min 20 s" or "45 s".
 std::string spoken_time(double seconds);
 
-/// "nats per token 1.234, bits per byte 1.78, repeated names 0.5, elsewhere 1.3".
+/// "validation 1.2340 nats per token, 1.7800 bits per byte, 0.7200 on repeated names, 1.8800 elsewhere".
 std::string describe(const EvalResult& result);
 
 }  // namespace blockzoo
