@@ -1,69 +1,18 @@
 #include "text/added_tokens.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
+#include "text/character_classes.h"
 #include "text/utf8.h"
 
 namespace blockzoo {
 namespace {
-
-/// \w of Unicode's regular expressions (UTS 18): alphabetic, marks, decimal digits, connectors, joiners.
-bool is_word(int32_t point) {
-  switch (utf8proc_category(point)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return point == 0x200c || point == 0x200d || (point >= 0x24b6 && point <= 0x24e9);
-  }
-}
-
-bool is_space(int32_t point) {
-  if ((point >= 0x9 && point <= 0xd) || point == 0x85) return true;
-  const auto category = utf8proc_category(point);
-  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
-}
-
-size_t start_of_last(std::string_view text) {
-  size_t at = text.size() - 1;
-  while (at > 0 && (text[at] & 0xc0) == 0x80) --at;
-  return at;
-}
 
 bool stands_alone(std::string_view text, size_t begin, size_t end) {
   const auto before = text.substr(0, begin);
   const auto after = text.substr(end);
   return (before.empty() || !is_word(utf8_step(before.substr(start_of_last(before))).point)) &&
          (after.empty() || !is_word(utf8_step(after).point));
-}
-
-size_t before_spaces(std::string_view text, size_t end) {
-  while (end > 0) {
-    const auto start = start_of_last(text.substr(0, end));
-    if (!is_space(utf8_step(text.substr(start)).point)) break;
-    end = start;
-  }
-  return end;
-}
-
-size_t after_spaces(std::string_view text, size_t begin) {
-  while (begin < text.size()) {
-    const auto step = utf8_step(text.substr(begin));
-    if (!is_space(step.point)) break;
-    begin += step.bytes;
-  }
-  return begin;
 }
 
 }  // namespace

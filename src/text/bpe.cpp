@@ -29,11 +29,6 @@ Bpe::Bpe(Config config) : config_(std::move(config)), merges_(config_.merges.siz
   }
 }
 
-void Bpe::encode(std::string_view word, WordCache& cache, std::vector<uint32_t>& ids) const {
-  if (word.empty()) return;
-  cache.encode(word, ids, [&](std::vector<uint32_t>& out) { append(word, out); });
-}
-
 void Bpe::append(std::string_view word, std::vector<uint32_t>& ids) const {
   const auto whole = config_.ignore_merges ? ids_.find(word) : ids_.end();
   if (whole != ids_.end()) {

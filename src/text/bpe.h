@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "text/pair_table.h"
-#include "text/word_cache.h"
+#include "text/word_model.h"
 
 namespace blockzoo {
 
@@ -20,7 +20,7 @@ enum class BpeUnit { kByte, kCharacter };
 /// Byte-pair encoding of words: of all neighbours that have a merge, the pair whose merge was learnt first becomes one
 /// token, the leftmost such pair first, until none is left.
 /// Source: Sennrich et al. 2016, arXiv:1508.07909; over bytes, Radford et al. 2019 (GPT-2).
-class Bpe {
+class Bpe final : public WordModel {
  public:
   struct Config {
     BpeUnit unit = BpeUnit::kByte;
@@ -38,16 +38,13 @@ class Bpe {
   Bpe(const Bpe&) = delete;
   Bpe& operator=(const Bpe&) = delete;
 
-  /// Appends the word's ids. `cache` belongs to the caller, and to this object.
-  void encode(std::string_view word, WordCache& cache, std::vector<uint32_t>& ids) const;
-
  private:
   struct Merge {
     uint32_t rank = 0;
     uint32_t id = 0;
   };
 
-  void append(std::string_view word, std::vector<uint32_t>& ids) const;
+  void append(std::string_view word, std::vector<uint32_t>& ids) const override;
   void start(std::string_view word, std::vector<uint32_t>& ids) const;
   void merge_short(std::vector<uint32_t>& ids, size_t from) const;
   void merge_long(std::vector<uint32_t>& ids, size_t from) const;

@@ -42,6 +42,12 @@ constexpr LetterTable kLetters = make_letter_table();
 
 std::string_view byte_letter(uint8_t byte) { return {kLetters.bytes[byte].data(), kLetters.lengths[byte]}; }
 
+std::string letters_of(std::string_view bytes) {
+  std::string letters;
+  for (const char byte : bytes) letters += byte_letter(static_cast<uint8_t>(byte));
+  return letters;
+}
+
 std::optional<uint8_t> letter_byte(uint32_t point) {
   if (point >= kPoints || kLetters.byte_of[point] < 0) return std::nullopt;
   return static_cast<uint8_t>(kLetters.byte_of[point]);

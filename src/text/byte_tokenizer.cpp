@@ -25,7 +25,7 @@ char byte_of(int64_t id) {
 
 }  // namespace
 
-std::vector<int64_t> ByteTokenizer::encode(std::string_view text) const {
+std::vector<int64_t> ByteTokenizer::ids_of(std::string_view text, TextStart) const {
   std::vector<int64_t> ids(text.size());
   for (size_t i = 0; i < text.size(); ++i) ids[i] = static_cast<uint8_t>(text[i]);
   return ids;

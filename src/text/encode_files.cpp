@@ -38,7 +38,7 @@ class OrderedEncoding {
     try {
       TextBlocks::Block block;
       for (int64_t turn = 0; read(block, turn);) {
-        auto ids = tokenizer_.encode(block.text);
+        auto ids = tokenizer_.encode(block.text, block.start);
         if (block.ends_file && tokenizer_.end_of_text()) ids.push_back(*tokenizer_.end_of_text());
         hand_out(turn, ids);
       }

@@ -1,5 +1,7 @@
 #include "text/json_model.h"
 
+#include <algorithm>
+
 #include "text/byte_piece.h"
 
 namespace blockzoo {
@@ -50,30 +52,22 @@ std::array<uint32_t, 256> byte_ids(const JsonNode& model, const JsonVocabulary& 
   return ids;
 }
 
-}  // namespace
-
-JsonVocabulary read_model(const JsonNode& model, BpeUnit unit, TokenizerParts& parts) {
-  if (model.is_null()) model.fail("is missing");
+void read_bpe(const JsonNode& model, bool bytes, const JsonVocabulary& vocabulary, TokenizerParts& parts) {
   model.expect_keys({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                      "byte_fallback", "ignore_merges", "vocab", "merges"});
-  if (const auto type = model.get("type").text_or("BPE"); type != "BPE")
-    model.get("type").fail("'" + type + "' is not supported; models are of type BPE");
   const auto dropout = model.get("dropout");
   if (!dropout.is_null() && dropout.value() != 0) dropout.fail("is not supported; it must be null");
   for (const auto* key : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!model.get(key).text_or("").empty()) model.get(key).fail("is not supported; it must be null");
 
-  const auto vocabulary = read_vocabulary(model.get("vocab"), parts.pieces);
-  if (vocabulary.empty()) model.get("vocab").fail("is empty");
-  auto& bpe = parts.bpe;
-  bpe.unit = unit;
+  Bpe::Config bpe{.unit = bytes ? BpeUnit::kByte : BpeUnit::kCharacter};
   bpe.ignore_merges = model.get("ignore_merges").flag_or(false);
   bpe.tokens.resize(parts.pieces.size());
   for (size_t id = 0; id < parts.pieces.size(); ++id) {
     const auto& piece = parts.pieces[id];
-    std::string bytes;
-    if (unit == BpeUnit::kCharacter) bytes = piece;
-    if (!piece.empty() && (unit == BpeUnit::kCharacter || bytes_of_letters(piece, bytes))) bpe.tokens[id] = bytes;
+    std::string matched;
+    if (!bytes) matched = piece;
+    if (!piece.empty() && (!bytes || bytes_of_letters(piece, matched))) bpe.tokens[id] = matched;
   }
   const auto unknown = model.get("unk_token");
   if (!unknown.is_null()) {
@@ -82,7 +76,7 @@ JsonVocabulary read_model(const JsonNode& model, BpeUnit unit, TokenizerParts& p
     if (id != vocabulary.end()) bpe.unknown = static_cast<uint32_t>(id->second);
   }
   bpe.fuse_unknown = model.get("fuse_unk").flag_or(false);
-  if (model.get("byte_fallback").flag_or(false) && unit == BpeUnit::kCharacter) bpe.bytes = byte_ids(model, vocabulary);
+  if (model.get("byte_fallback").flag_or(false) && !bytes) bpe.bytes = byte_ids(model, vocabulary);
 
   const auto merges = model.get("merges");
   for (size_t i = 0; i < merges.size(); ++i) {
@@ -91,6 +85,53 @@ JsonVocabulary read_model(const JsonNode& model, BpeUnit unit, TokenizerParts& p
     bpe.merges.emplace_back(id_in(vocabulary, left, place), id_in(vocabulary, right, place));
     bpe.merged.push_back(id_in(vocabulary, left + right, place));
   }
+  parts.model = std::move(bpe);
+}
+
+/// Of a unigram model: a list of pieces and their scores, by id.
+JsonVocabulary read_scored_pieces(const JsonNode& list, std::vector<std::string>& pieces, std::vector<double>& scores) {
+  JsonVocabulary vocabulary;
+  for (size_t id = 0; id < list.size(); ++id) {
+    const auto piece = list.at(id);
+    if (piece.size() != 2 || !piece.at(1).value().is_number()) piece.fail("must be a piece and its score");
+    pieces.push_back(piece.at(0).text());
+    scores.push_back(piece.at(1).value().get<double>());
+    if (pieces.back().empty()) piece.fail("is empty");
+    if (!vocabulary.emplace(pieces.back(), id).second) piece.fail("'" + pieces.back() + "' is there twice");
+  }
+  if (vocabulary.empty()) list.fail("is empty");
+  return vocabulary;
+}
+
+JsonVocabulary read_unigram(const JsonNode& model, TokenizerParts& parts) {
+  constexpr double unknown_penalty = 10;
+  model.expect_keys({"type", "unk_id", "vocab", "byte_fallback"});
+  Unigram::Config unigram;
+  auto vocabulary = read_scored_pieces(model.get("vocab"), parts.pieces, unigram.scores);
+  unigram.pieces.assign(parts.pieces.begin(), parts.pieces.end());
+  unigram.unknown_score = *std::min_element(unigram.scores.begin(), unigram.scores.end()) - unknown_penalty;
+  const auto unknown = model.get("unk_id");
+  if (!unknown.is_null())
+    unigram.unknown = static_cast<uint32_t>(unknown.number(static_cast<int64_t>(parts.pieces.size()) - 1));
+  if (model.get("byte_fallback").flag_or(false)) unigram.bytes = byte_ids(model, vocabulary);
+  if (!unigram.unknown && !unigram.bytes) unknown.fail("is null, and byte_fallback is off; one of them must be there");
+  parts.model = std::move(unigram);
+  return vocabulary;
+}
+
+}  // namespace
+
+JsonVocabulary read_model(const JsonNode& model, bool bytes, TokenizerParts& parts) {
+  if (model.is_null()) model.fail("is missing");
+  const auto type = model.get("type").text_or("BPE");
+  if (type == "Unigram") {
+    if (bytes) model.get("type").fail("'Unigram' is not supported behind the pre-tokenizer ByteLevel");
+    return read_unigram(model, parts);
+  }
+  if (type != "BPE") model.get("type").fail("'" + type + "' is not supported; one of: BPE, Unigram");
+  auto vocabulary = read_vocabulary(model.get("vocab"), parts.pieces);
+  if (vocabulary.empty()) model.get("vocab").fail("is empty");
+  read_bpe(model, bytes, vocabulary, parts);
   return vocabulary;
 }
 

@@ -9,7 +9,8 @@ namespace blockzoo {
 
 using JsonVocabulary = std::unordered_map<std::string, int64_t>;
 
-/// Reads a model of type BPE into `bpe` and `pieces`.
-JsonVocabulary read_model(const JsonNode& model, BpeUnit unit, TokenizerParts& parts);
+/// Reads a model of type BPE or Unigram into `model` and `pieces`. `bytes`: its tokens are GPT-2's letters for bytes,
+/// and words come as the bytes themselves.
+JsonVocabulary read_model(const JsonNode& model, bool bytes, TokenizerParts& parts);
 
 }  // namespace blockzoo

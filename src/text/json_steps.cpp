@@ -1,5 +1,8 @@
 #include "text/json_steps.h"
 
+#include <memory>
+
+#include "text/base64.h"
 #include "text/word_patterns.h"
 
 namespace blockzoo {
@@ -70,6 +73,16 @@ std::string read_mark(const JsonNode& node) {
   return mark;
 }
 
+/// The table in base 64; null or empty when there is nothing to do.
+void read_char_map(const JsonNode& table, std::vector<NormalizerStep>& steps) {
+  if (table.is_null() || table.text().empty()) return;
+  try {
+    steps.emplace_back(CharMapStep{std::make_shared<const CharMap>(base64_bytes(table.text()))});
+  } catch (const std::runtime_error& error) {
+    table.fail(error.what());
+  }
+}
+
 void read_normalizer_step(const JsonNode& node, std::vector<NormalizerStep>& steps) {
   const auto type = type_of(node);
   if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
@@ -81,15 +94,31 @@ void read_normalizer_step(const JsonNode& node, std::vector<NormalizerStep>& ste
   } else if (type == "Replace") {
     node.expect_keys({"type", "pattern", "content"});
     steps.emplace_back(ReplaceStep{read_pattern(node.get("pattern")), node.get("content").text()});
+  } else if (type == "Lowercase") {
+    node.expect_keys({"type"});
+    steps.emplace_back(LowercaseStep{});
+  } else if (type == "Strip") {
+    node.expect_keys({"type", "strip_left", "strip_right"});
+    steps.emplace_back(StripStep{node.get("strip_left").flag_or(true), node.get("strip_right").flag_or(true)});
+  } else if (type == "StripAccents") {
+    node.expect_keys({"type"});
+    steps.emplace_back(StripAccentsStep{});
+  } else if (type == "Precompiled") {
+    node.expect_keys({"type", "precompiled_charsmap"});
+    read_char_map(node.get("precompiled_charsmap"), steps);
   } else {
-    fail_type(node, "NFC, NFD, NFKC, NFKD, Prepend, Replace, Sequence");
+    fail_type(node, "NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace, Precompiled, Sequence");
   }
 }
 
 void read_pre_tokenizer_step(const JsonNode& node, PreTokenizerSteps& found) {
   const auto type = type_of(node);
   auto& steps = found.steps;
-  if (found.byte_level) node.fail("comes after ByteLevel; ByteLevel must be the last pre-tokenizer");
+  if (found.byte_level) {
+    if (type == "ByteLevel") node.fail("is a second ByteLevel; one is supported");
+    if (!found.byte_letters) steps.emplace_back(ByteLettersStep{});
+    found.byte_letters = true;
+  }
   if (type == "ByteLevel") {
     node.expect_keys({"type", "add_prefix_space", "trim_offsets", "use_regex"});
     if (node.get("add_prefix_space").flag_or(true)) steps.emplace_back(PrefixSpaceStep{});
@@ -102,16 +131,24 @@ void read_pre_tokenizer_step(const JsonNode& node, PreTokenizerSteps& found) {
   } else if (type == "Digits") {
     node.expect_keys({"type", "individual_digits"});
     const bool each = node.get("individual_digits").flag_or(false);
-    steps.emplace_back(SplitStep{Pattern(R"(\p{N})"), each ? SplitBehavior::kIsolated : SplitBehavior::kContiguous});
+    steps.emplace_back(SplitStep{Pattern(kDigitPattern), each ? SplitBehavior::kIsolated : SplitBehavior::kContiguous});
   } else if (type == "Metaspace") {
     MetaspaceStep step{.mark = read_mark(node), .prepend = read_prepend(node), .cut = {}};
     if (node.get("split").flag_or(true)) step.cut = Pattern::literal(step.mark);
     steps.emplace_back(std::move(step));
   } else if (type == "WhitespaceSplit") {
     node.expect_keys({"type"});
-    steps.emplace_back(SplitStep{Pattern(R"(\s)"), SplitBehavior::kRemoved});
+    steps.emplace_back(SplitStep{Pattern(kSpacePattern), SplitBehavior::kRemoved});
+  } else if (type == "Whitespace") {
+    node.expect_keys({"type"});
+    steps.emplace_back(SplitStep{Pattern(kWordsOrNot), SplitBehavior::kRemoved, true});
+  } else if (type == "Punctuation") {
+    node.expect_keys({"type", "behavior"});
+    const auto behavior = node.get("behavior");
+    steps.emplace_back(SplitStep{Pattern(kPunctuationPattern),
+                                 behavior.is_null() ? SplitBehavior::kIsolated : read_behavior(behavior)});
   } else {
-    fail_type(node, "ByteLevel, Split, Digits, Metaspace, WhitespaceSplit, Sequence");
+    fail_type(node, "ByteLevel, Split, Digits, Punctuation, Metaspace, Whitespace, WhitespaceSplit, Sequence");
   }
 }
 

@@ -11,7 +11,8 @@ std::vector<NormalizerStep> read_normalizer(const JsonNode& node);
 
 struct PreTokenizerSteps {
   std::vector<PreTokenizerStep> steps;
-  bool byte_level = false;  // the model works on bytes
+  bool byte_level = false;    // the model works on bytes
+  bool byte_letters = false;  // the model works on GPT-2's letters for bytes, since steps come after ByteLevel
 };
 
 PreTokenizerSteps read_pre_tokenizer(const JsonNode& node);

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "blockzoo/text/text_start.h"
+#include "text/char_map.h"
 #include "text/pattern.h"
 
 namespace blockzoo {
@@ -25,9 +28,40 @@ struct ReplaceStep {
   std::string content;
 };
 
-using NormalizerStep = std::variant<NormalFormStep, PrependStep, ReplaceStep>;
+/// Each character becomes its lower case, whatever stands beside it.
+struct LowercaseStep {};
+
+/// Takes white space off the ends of the text.
+struct StripStep {
+  bool left = true;
+  bool right = true;
+};
+
+/// Marks (categories Mn, Mc, Me) vanish.
+struct StripAccentsStep {};
+
+/// SentencePiece's table as `tokenizers` uses it: a grapheme cluster of up to five bytes that begins with a rule's text
+/// is rewritten whole, by the shortest such rule; else each of its characters is.
+struct CharMapStep {
+  std::shared_ptr<const CharMap> map;
+};
+
+/// All that SentencePiece does to a text before it looks for pieces: rewrites it by the longest rules of its table,
+/// leaves out spaces at the ends and beside others, puts one in front, and writes each as `mark`.
+/// Source: Kudo and Richardson 2018, arXiv:1808.06226.
+struct SentencePieceStep {
+  std::shared_ptr<const CharMap> map;  // null: nothing is rewritten
+  std::vector<std::string> kept;       // texts that are never rewritten
+  bool dummy_prefix = true;
+  bool removes_spaces = true;
+  std::string mark;
+};
+
+using NormalizerStep = std::variant<NormalFormStep, PrependStep, ReplaceStep, LowercaseStep, StripStep,
+                                    StripAccentsStep, CharMapStep, SentencePieceStep>;
 
 /// `text`, valid UTF-8, after the steps in order.
-std::string normalize(const std::vector<NormalizerStep>& steps, std::string_view text);
+std::string normalize(const std::vector<NormalizerStep>& steps, std::string_view text,
+                      TextStart start = TextStart::kBegins);
 
 }  // namespace blockzoo

@@ -1,33 +1,23 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
-#include <system_error>
 
 #include "blockzoo/text/tokenizer.h"
-#include "text/bpe_tokenizer.h"
 #include "text/json_node.h"
 #include "text/sentencepiece_model.h"
+#include "text/subword_tokenizer.h"
 #include "text/tokenizer_parts.h"
+#include "text/whole_file.h"
 
 namespace blockzoo {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(stream)), {});
-  if (!stream.is_open() || stream.bad())
-    throw std::system_error(errno, std::generic_category(), "cannot read " + file.string());
-  return bytes;
-}
-
 /// The name of the token that ends a text, which tokenizer_config.json gives as text or as a map with its content.
 std::optional<std::string> named_end(const fs::path& folder) {
   const auto file = folder / "tokenizer_config.json";
   if (!fs::exists(file)) return std::nullopt;
-  const auto config = nlohmann::json::parse(contents(file), nullptr, /*allow_exceptions=*/false);
+  const auto config = nlohmann::json::parse(whole_file(file), nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) throw std::runtime_error(file.string() + ": is not JSON");
   const auto token = config.value("eos_token", nlohmann::json());
   if (token.is_string()) return token.get<std::string>();
@@ -49,11 +39,11 @@ std::optional<int64_t> end_id(const std::vector<std::string>& pieces, const fs::
 }
 
 std::unique_ptr<Tokenizer> open_file(const fs::path& file) {
-  const auto bytes = contents(file);
+  const auto bytes = whole_file(file);
   try {
     auto parts = file.extension() == ".model" ? parse_sentencepiece_model(bytes) : parse_tokenizer_json(bytes);
     const auto end = end_id(parts.pieces, file.parent_path());
-    return std::make_unique<BpeTokenizer>(std::move(parts), end);
+    return std::make_unique<SubwordTokenizer>(std::move(parts), end);
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(file.string() + ": " + error.what());
   }

@@ -17,6 +17,7 @@ constexpr std::string_view kSpaces = R"(\x{9}-\x{d}\x{85}\p{Z})";
 std::string for_pcre2(std::string_view expression) {
   std::string out;
   bool in_class = false;
+  bool in_inner_class = false;  // a class inside a class adds its members
   for (size_t i = 0; i < expression.size(); ++i) {
     const char c = expression[i];
     if (c == '\\' && i + 1 < expression.size()) {
@@ -30,7 +31,8 @@ std::string for_pcre2(std::string_view expression) {
         const auto end = std::min(expression.find('}', i), expression.size());
         const auto name = expression.substr(i + 2, end - i - 2);
         out += {'\\', next, '{'};
-        out += (name.size() > 2 && name[0] != '^' ? "sc:" : "") + std::string(name);
+        const bool script = name.size() > 2 && name[0] != '^' && name != "Alphabetic";
+        out += (script ? "sc:" : "") + std::string(name);
         i = end - 1;
       } else if (next == 'h' || next == 'H' || next == 'R' || next == 'X') {
         throw std::runtime_error(std::string("\\") + next + " is not supported");
@@ -41,8 +43,16 @@ std::string for_pcre2(std::string_view expression) {
     }
     if (in_class && c == '&' && expression.substr(i, 2) == "&&")
       throw std::runtime_error("&& inside [...] is not supported");
-    if (in_class && c == '[' && expression.substr(i, 2) != "[:")
-      throw std::runtime_error("[ inside [...] is not supported");
+    if (in_class && c == '[' && expression.substr(i, 2) != "[:") {
+      if (in_inner_class || expression.substr(i, 2) == "[^")
+        throw std::runtime_error("[ or [^ inside [...] is not supported there");
+      in_inner_class = true;
+      continue;
+    }
+    if (c == ']' && in_inner_class) {
+      in_inner_class = false;
+      continue;
+    }
     if (c == '[') in_class = true;
     if (c == ']') in_class = false;
     out += c;

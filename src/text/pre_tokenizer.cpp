@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/byte_letters.h"
+
 namespace blockzoo {
 namespace {
 
@@ -66,7 +68,9 @@ void split_piece(const SplitStep& step, const Piece& piece, Pieces& pieces) {
   pieces.spans.clear();
   step.pattern.find_all(piece.text, pieces.spans);
   const auto push = [&](size_t begin, size_t end) {
-    if (end > begin) pieces.next.push_back({piece.text.substr(begin, end - begin), piece.first && begin == 0});
+    if (end > begin)
+      pieces.next.push_back(
+          {piece.text.substr(begin, end - begin), piece.first && begin == 0, piece.goes_on && begin == 0});
   };
   if (step.behavior == SplitBehavior::kIsolated) {
     size_t at = 0;
@@ -90,7 +94,15 @@ void apply(const SplitStep& step, Pieces& pieces) {
 
 void apply(const PrefixSpaceStep&, Pieces& pieces) {
   for (auto piece : pieces.list) {
-    if (!piece.text.starts_with(' ')) piece.text = pieces.owned.emplace_back(" " + std::string(piece.text));
+    if (!piece.goes_on && !piece.text.starts_with(' '))
+      piece.text = pieces.owned.emplace_back(" " + std::string(piece.text));
+    pieces.next.push_back(piece);
+  }
+}
+
+void apply(const ByteLettersStep&, Pieces& pieces) {
+  for (auto piece : pieces.list) {
+    piece.text = pieces.owned.emplace_back(letters_of(piece.text));
     pieces.next.push_back(piece);
   }
 }
@@ -107,8 +119,8 @@ void apply(const MetaspaceStep& step, Pieces& pieces) {
       }
     }
     const bool wanted = step.prepend == kAlways || (step.prepend == kFirst && piece.first);
-    if (wanted && !text.starts_with(step.mark)) text.insert(0, step.mark);
-    const Piece marked{text, piece.first};
+    if (wanted && !piece.goes_on && !text.starts_with(step.mark)) text.insert(0, step.mark);
+    const Piece marked{text, piece.first, piece.goes_on};
     if (step.cut) {
       split_piece({*step.cut, SplitBehavior::kMergedWithNext}, marked, pieces);
     } else {

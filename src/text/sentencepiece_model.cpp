@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -9,11 +12,10 @@
 #include "text/byte_piece.h"
 #include "text/utf8.h"
 #include "text/wire_format.h"
+#include "text/word_patterns.h"
 
 namespace blockzoo {
 namespace {
-
-constexpr std::string_view kSpaceMark = "\xe2\x96\x81";
 
 enum class PieceType : uint64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
@@ -31,7 +33,7 @@ struct SentencePieceModel {
   bool dummy_prefix = true;
   bool removes_spaces = true;
   bool escapes_spaces = true;
-  size_t table_bytes = 0;
+  std::string_view table;
 };
 
 ModelPiece read_piece(std::string_view message) {
@@ -60,7 +62,7 @@ SentencePieceModel read_message(std::string_view bytes) {
       }
     if (field.number == 3)  // normalizer_spec
       while (inner.next(part)) {
-        if (part.number == 2) model.table_bytes = part.content.size();
+        if (part.number == 2) model.table = part.content;
         if (part.number == 3) model.dummy_prefix = part.value != 0;
         if (part.number == 4) model.removes_spaces = part.value != 0;
         if (part.number == 5) model.escapes_spaces = part.value != 0;
@@ -69,18 +71,19 @@ SentencePieceModel read_message(std::string_view bytes) {
   return model;
 }
 
+constexpr uint64_t kUnigramType = 1;
+constexpr uint64_t kBpeType = 2;
+
 void refuse_unsupported(const SentencePieceModel& model) {
-  constexpr std::array types = {"unigram", "bpe", "word", "char"};
   if (model.pieces.empty()) throw std::runtime_error("holds no pieces; it is no SentencePiece model");
   if (model.pieces.size() > size_t{1} << 24) throw std::runtime_error("holds more than 16777216 pieces");
-  if (model.model_type != 2)
+  if (model.model_type != kUnigramType && model.model_type != kBpeType)
     throw std::runtime_error(std::string("trainer_spec.model_type: ") +
-                             (model.model_type >= 1 && model.model_type <= 4 ? types[model.model_type - 1] : "this") +
-                             " is not supported; bpe is");
+                             (model.model_type == 3   ? "word"
+                              : model.model_type == 4 ? "char"
+                                                      : "this") +
+                             " is not supported; unigram and bpe are");
   if (model.whitespace_suffix) throw std::runtime_error("trainer_spec.treat_whitespace_as_suffix is not supported");
-  if (model.table_bytes > 0)
-    throw std::runtime_error("normalizer_spec.precompiled_charsmap is not supported; the normaliser must be identity");
-  if (model.removes_spaces) throw std::runtime_error("normalizer_spec.remove_extra_whitespaces is not supported");
   if (!model.escapes_spaces) throw std::runtime_error("normalizer_spec.escape_whitespaces must be on");
 }
 
@@ -110,30 +113,86 @@ void add_merges(const std::vector<ModelPiece>& pieces, Bpe::Config& bpe) {
   }
 }
 
+/// The ids of bytes; absent when the model falls back on none.
+std::optional<std::array<uint32_t, 256>> byte_ids_of(const SentencePieceModel& model) {
+  std::array<uint32_t, 256> ids{};
+  size_t bytes = 0;
+  for (uint32_t id = 0; id < model.pieces.size(); ++id) {
+    if (model.pieces[id].type != PieceType::kByte) continue;
+    const auto byte = byte_of_piece(model.pieces[id].text);
+    if (!byte) throw std::runtime_error("piece '" + model.pieces[id].text + "' is of type BYTE and names none");
+    ids[*byte] = id;
+    ++bytes;
+  }
+  if (!model.byte_fallback) return std::nullopt;
+  if (bytes != ids.size()) throw std::runtime_error("byte_fallback is on, and not every byte has a piece");
+  return ids;
+}
+
+uint32_t unknown_of(const std::vector<ModelPiece>& pieces) {
+  const auto found = std::find_if(pieces.begin(), pieces.end(),
+                                  [](const ModelPiece& piece) { return piece.type == PieceType::kUnknown; });
+  if (found == pieces.end()) throw std::runtime_error("has no piece of type UNKNOWN");
+  return static_cast<uint32_t>(found - pieces.begin());
+}
+
 Bpe::Config bpe_of(const SentencePieceModel& model) {
   Bpe::Config bpe{.unit = BpeUnit::kCharacter};
   bpe.fuse_unknown = true;
   bpe.tokens.resize(model.pieces.size());
-  std::array<uint32_t, 256> byte_ids{};
-  size_t bytes = 0;
   for (uint32_t id = 0; id < model.pieces.size(); ++id) {
     const auto& piece = model.pieces[id];
     if (piece.type == PieceType::kNormal) bpe.tokens[id] = piece.text;
-    if (piece.type == PieceType::kUnknown) bpe.unknown = id;
     if (piece.type == PieceType::kUnused)
-      throw std::runtime_error("piece '" + piece.text + "' of type UNUSED is not supported");
-    if (piece.type != PieceType::kByte) continue;
-    const auto byte = byte_of_piece(piece.text);
-    if (!byte) throw std::runtime_error("piece '" + piece.text + "' is of type BYTE and names none");
-    byte_ids[*byte] = id;
-    ++bytes;
+      throw std::runtime_error("piece '" + piece.text + "' of type UNUSED is not supported in a model of type bpe");
   }
-  if (model.byte_fallback) {
-    if (bytes != byte_ids.size()) throw std::runtime_error("byte_fallback is on, and not every byte has a piece");
-    bpe.bytes = byte_ids;
-  }
+  bpe.unknown = unknown_of(model.pieces);
+  bpe.bytes = byte_ids_of(model);
   add_merges(model.pieces, bpe);
   return bpe;
+}
+
+/// Pieces of users are all but free, so that they are taken wherever they stand; SentencePiece's constants.
+Unigram::Config unigram_of(const SentencePieceModel& model) {
+  constexpr float unknown_penalty = 10;
+  constexpr double user_defined_penalty = 0.1;
+  Unigram::Config unigram;
+  unigram.float_sums = true;
+  unigram.pieces.resize(model.pieces.size());
+  auto lowest = std::numeric_limits<float>::max();
+  auto highest = std::numeric_limits<float>::min();
+  for (const auto& piece : model.pieces) {
+    if (piece.type != PieceType::kNormal) continue;
+    lowest = std::min(lowest, piece.score);
+    highest = std::max(highest, piece.score);
+  }
+  for (size_t id = 0; id < model.pieces.size(); ++id) {
+    const auto& piece = model.pieces[id];
+    const bool of_user = piece.type == PieceType::kUserDefined;
+    if (piece.type == PieceType::kNormal || of_user) unigram.pieces[id] = piece.text;
+    const auto of_length = static_cast<float>(piece.text.size()) * highest;
+    unigram.scores.push_back(of_user ? of_length - user_defined_penalty : piece.score);
+  }
+  unigram.unknown_score = lowest - unknown_penalty;
+  unigram.unknown = unknown_of(model.pieces);
+  unigram.bytes = byte_ids_of(model);
+  return unigram;
+}
+
+SentencePieceStep normalizer_of(const SentencePieceModel& model) {
+  SentencePieceStep step{.map = nullptr,
+                         .kept = {},
+                         .dummy_prefix = model.dummy_prefix,
+                         .removes_spaces = model.removes_spaces,
+                         .mark = std::string(kSpaceMark)};
+  if (!model.table.empty()) try {
+      step.map = std::make_shared<const CharMap>(model.table);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(std::string("normalizer_spec.precompiled_charsmap: ") + error.what());
+    }
+  for (const auto& piece : model.pieces)
+    if (piece.type == PieceType::kUserDefined) step.kept.push_back(piece.text);
+  return step;
 }
 
 }  // namespace
@@ -141,21 +200,27 @@ Bpe::Config bpe_of(const SentencePieceModel& model) {
 TokenizerParts parse_sentencepiece_model(const std::string& bytes) {
   const auto model = read_message(bytes);
   refuse_unsupported(model);
+  const bool unigram = model.model_type == kUnigramType;
   TokenizerParts parts;
+  parts.normalizer.emplace_back(normalizer_of(model));
   const std::string mark(kSpaceMark);
-  if (model.dummy_prefix) parts.normalizer.emplace_back(PrependStep{mark});
-  parts.normalizer.emplace_back(ReplaceStep{Pattern(" "), mark});
   parts.decoder = {ReplaceDecoding{Pattern(mark), " "}, ByteFallbackDecoding{}, FuseDecoding{}};
   if (model.dummy_prefix) parts.decoder.emplace_back(StripDecoding{" ", 1, 0});
   for (const auto& piece : model.pieces) {
     const auto id = static_cast<int64_t>(parts.pieces.size());
     const bool control = piece.type == PieceType::kControl || piece.type == PieceType::kUnknown;
+    const bool of_user = piece.type == PieceType::kUserDefined;
     if (piece.text.empty()) throw std::runtime_error("piece " + std::to_string(id) + " is empty");
-    if (control || piece.type == PieceType::kUserDefined)
+    // A unigram model weighs pieces of users against others; for BPE they cut the text.
+    if (control || (of_user && !unigram))
       parts.added.push_back({.id = id, .content = piece.text, .normalized = !control, .special = control});
     parts.pieces.push_back(piece.text);
   }
-  parts.bpe = bpe_of(model);
+  if (unigram) {
+    parts.model = unigram_of(model);
+  } else {
+    parts.model = bpe_of(model);
+  }
   parts.hash = hash_bytes(bytes);
   return parts;
 }

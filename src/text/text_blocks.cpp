@@ -1,7 +1,10 @@
 #include "text/text_blocks.h"
 
 #include <cerrno>
+#include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
 
 namespace blockzoo {
 
@@ -10,6 +13,7 @@ void TextBlocks::open() {
   if (!stream_.is_open())
     throw std::system_error(errno, std::generic_category(), "cannot read " + files_[file_].string());
   ++file_;
+  start_ = TextStart::kBegins;
 }
 
 size_t TextBlocks::read_more(std::string& text, size_t bytes) {
@@ -29,6 +33,7 @@ bool TextBlocks::next(Block& block) {
     if (file_ == files_.size()) return false;
     open();
   }
+  block.start = std::exchange(start_, TextStart::kGoesOn);
   block.text = std::move(rest_);
   rest_.clear();
   for (auto wanted = kBlock;; wanted = block.text.size()) {
@@ -44,6 +49,10 @@ bool TextBlocks::next(Block& block) {
       block.ends_file = false;
       return true;
     }
+    if (block.text.size() >= kLongestBlock)
+      throw std::runtime_error(files_[file_ - 1].string() + ": " + std::to_string(block.text.size() >> 20) +
+                               " MiB of text without a place where this tokenizer is known to end a token; make it "
+                               "several files");
   }
 }
 

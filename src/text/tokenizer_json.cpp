@@ -67,8 +67,9 @@ TokenizerParts parse_tokenizer_json(const std::string& json) {
   parts.normalizer = read_normalizer(root.get("normalizer"));
   auto pre_tokenizer = read_pre_tokenizer(root.get("pre_tokenizer"));
   parts.pre_tokenizer = std::move(pre_tokenizer.steps);
-  const auto vocabulary =
-      read_model(root.get("model"), pre_tokenizer.byte_level ? BpeUnit::kByte : BpeUnit::kCharacter, parts);
+  parts.byte_letters = pre_tokenizer.byte_letters;
+  const bool bytes = pre_tokenizer.byte_level && !pre_tokenizer.byte_letters;
+  const auto vocabulary = read_model(root.get("model"), bytes, parts);
   add_pieces(parts.added, added, vocabulary, parts.pieces);
   read_post_processor(root.get("post_processor"), static_cast<int64_t>(parts.pieces.size()), parts.before, parts.after);
   for (auto& token : parts.added)

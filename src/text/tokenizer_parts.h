@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "text/added_tokens.h"
@@ -11,15 +12,17 @@
 #include "text/decoder.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
+#include "text/unigram.h"
 
 namespace blockzoo {
 
-/// What a tokenizer.json says.
+/// What a tokenizer.json or a SentencePiece model says.
 struct TokenizerParts {
   std::vector<AddedToken> added;
   std::vector<NormalizerStep> normalizer;
   std::vector<PreTokenizerStep> pre_tokenizer;
-  Bpe::Config bpe;
+  std::variant<Bpe::Config, Unigram::Config> model;
+  bool byte_letters = false;  // the model works on GPT-2's letters for bytes
   std::vector<DecoderStep> decoder;
   std::vector<int64_t> before;  // what is put around a text
   std::vector<int64_t> after;

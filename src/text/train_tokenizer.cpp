@@ -88,8 +88,11 @@ WordCounts count_words(const TokenizerTraining& training, const std::vector<fs::
   const auto steps = word_pattern_steps(training.pattern);
   const auto added = as_added(training.special);
   const AddedTokens special(added);
-  const bool cuts = breaks_between_words({}, steps, added);
-  TextBlocks blocks(files, [&](std::string_view text) { return cuts ? last_word_cut(text) : 0; });
+  TokenizerParts parts;
+  parts.pre_tokenizer = steps;
+  parts.added = added;
+  const auto cuts = word_cuts(parts);
+  TextBlocks blocks(files, [&](std::string_view text) { return last_word_cut(text, cuts); });
   const auto total = static_cast<double>(std::max<int64_t>(1, total_bytes(files)));
   std::mutex mutex;
   std::exception_ptr failure;

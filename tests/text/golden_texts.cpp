@@ -21,8 +21,9 @@ std::string as_tokenizers_shows(const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("Ids and texts of every family's tokenizer equal those of tokenizers (golden)", "[text][golden]") {
-  for (const std::string family : {"gpt2", "gpt2_prefix", "llama3", "qwen2", "smollm2", "gpt_neox", "gpt4o", "deepseek",
-                                   "odd_added", "splits", "llama2", "mistral", "gemma", "metaspace"}) {
+  for (const std::string family :
+       {"gpt2", "gpt2_prefix", "llama3", "qwen2", "smollm2", "gpt_neox", "gpt4o", "deepseek", "odd_added", "splits",
+        "llama2", "mistral", "gemma", "metaspace", "falcon", "bloom", "normalized", "t5", "albert"}) {
     const auto tokenizer = open_tokenizer(golden_text(family + ".json"));
     const auto cases = nlohmann::json::parse(read_file(golden_text(family + ".cases.json")));
     REQUIRE(cases.size() > 20);
@@ -39,7 +40,9 @@ TEST_CASE("Ids and texts of every family's tokenizer equal those of tokenizers (
 }
 
 TEST_CASE("Ids of SentencePiece models equal the library's (golden)", "[text][golden]") {
-  for (const std::string name : {"sentencepiece_llama", "sentencepiece_gemma", "sentencepiece_unknown"}) {
+  for (const std::string name :
+       {"sentencepiece_llama", "sentencepiece_gemma", "sentencepiece_unknown", "sentencepiece_bpe_rules",
+        "sentencepiece_t5", "sentencepiece_unigram_rules", "sentencepiece_unigram_bytes"}) {
     const auto tokenizer = open_tokenizer(golden_text(name + ".model"));
     const auto cases = nlohmann::json::parse(read_file(golden_text(name + ".cases.json")));
     REQUIRE(cases.size() > 20);

@@ -6,29 +6,15 @@
 #include "blockzoo/hub/checkpoint.h"
 #include "blockzoo/hub/safetensors.h"
 #include "blockzoo/text/byte_tokenizer.h"
+#include "blockzoo/text/tokenizer_contents.h"
 
 namespace blockzoo {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kTokenizerFiles = {"tokenizer.json",
-                                  "tokenizer_config.json",
-                                  "special_tokens_map.json",
-                                  "added_tokens.json",
-                                  "vocab.json",
-                                  "merges.txt",
-                                  "tokenizer.model",
-                                  "vocab.txt",
-                                  "chat_template.jinja"};
-
-/// The tokenizer's files in a folder, or the one file.
 void take_tokenizer(SourcedModel& model, const fs::path& path) {
-  const bool folder = fs::is_directory(path);
-  for (const auto* name : kTokenizerFiles) {
-    const auto file = folder ? path / name : path;
-    if (fs::is_regular_file(file) && file.filename() == name) model.tokenizer.emplace(name, read_file(file));
-  }
+  model.tokenizer = tokenizer_contents(path);
   if (!model.tokenizer.empty()) model.tokenizer_path = path.string();
 }
 

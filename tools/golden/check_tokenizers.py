@@ -46,11 +46,12 @@ def check(what, holds, detail=""):
 class Ours:
     """The program, with one tokenizer."""
 
-    def __init__(self, program, work, tokenizer):
+    def __init__(self, program, work, tokenizer=None):
         self.program, self.work = program, work
         self.folder = work / "tokenizer"
         self.folder.mkdir(exist_ok=True)
-        tokenizer.save(str(self.folder / "tokenizer.json"))
+        if tokenizer:
+            tokenizer.save(str(self.folder / "tokenizer.json"))
 
     def run(self, *arguments):
         done = subprocess.run([self.program, "tokenizer", *map(str, arguments)], capture_output=True)
@@ -224,4 +225,5 @@ def main():
     sys.exit(1 if failures else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """Small tokenizers with the patterns, normalisers, added tokens and decoders of published families, trained by `tokenizers`,
 and text that is hard to cut. The patterns are those of the families' tokenizer.json files."""
 
+import pathlib
 import random
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -13,7 +14,9 @@ GPT4O = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}
          r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 DEEPSEEK = (r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
             r"""| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""")
+BLOOM = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 MARK = "\u2581"
+T5_MODEL = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "text" / "sentencepiece_t5.model"
 
 
 def split(pattern, behavior="isolated", invert=False):
@@ -153,8 +156,77 @@ def metaspace(texts, size):
     return tokenizer
 
 
+def falcon(texts, size):
+    """Steps after ByteLevel, which work on its letters."""
+    pre = pre_tokenizers.Sequence([pre_tokenizers.Punctuation("contiguous"), byte_level(use_regex=True), pre_tokenizers.Digits(),
+                                   split("[0-9][0-9][0-9]")])
+    return train_bytes(texts, size, pre, special("<|endoftext|>", ">>TITLE<<"))
+
+
+def bloom(texts, size):
+    return train_bytes(texts, size, pre_tokenizers.Sequence([split(BLOOM), byte_level()]), special("<unk>", "<s>", "</s>"))
+
+
+def normalized(texts, size):
+    """Normalisers and pre-tokenizers that change or drop text."""
+    normalizer = normalizers.Sequence([normalizers.Strip(), normalizers.Lowercase(), normalizers.NFD(), normalizers.StripAccents(),
+                                       normalizers.Replace(Regex(r"\s+"), " ")])
+    pre = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation(), byte_level()])
+    return train_bytes(texts, size, pre, special("<|endoftext|>"), normalizer)
+
+
+def fields(message):
+    """Numbers and contents of a protobuf message's fields."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at = message[at], at + 1
+            value, shift = value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        tag = varint()
+        size = {1: 8, 5: 4}.get(tag & 7) or varint()
+        if tag & 7:
+            yield tag >> 3, message[at:at + size]
+            at += size
+
+
+def nfkc_table():
+    """SentencePiece's table of the rules nmt_nfkc."""
+    spec = dict(fields(T5_MODEL.read_bytes()))[3]
+    return dict(fields(spec))[2]
+
+
+def train_unigram(texts, size, normalizer, pre_tokenizer):
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder = normalizer, pre_tokenizer, decoders.Metaspace()
+    lines = [line for text in texts for line in text.splitlines()]
+    tokenizer.train_from_iterator(lines, trainers.UnigramTrainer(
+        vocab_size=size, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>", show_progress=False))
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
+    return tokenizer
+
+
+def t5(texts, size):
+    """XLM-R's too."""
+    return train_unigram(texts, size, normalizers.Precompiled(nfkc_table()),
+                         pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]))
+
+
+def albert(texts, size):
+    normalizer = normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(),
+                                       normalizers.StripAccents(), normalizers.Lowercase(),
+                                       normalizers.Replace(Regex(" {2,}"), " ")])
+    return train_unigram(texts, size, normalizer, pre_tokenizers.Metaspace())
+
+
 FAMILIES = (gpt2, gpt2_prefix, llama3, qwen2, smollm2, gpt_neox, gpt4o, deepseek, odd_added, splits, llama2, mistral, gemma,
-            metaspace)
+            metaspace, falcon, bloom, normalized, t5, albert)
 
 
 def hard_texts(seed, count, words, known=lambda point: True):

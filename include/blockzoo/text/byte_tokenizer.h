@@ -11,7 +11,6 @@ namespace blockzoo {
 /// Source: Xue et al. 2021, arXiv:2105.13626 (bytes as tokens).
 class ByteTokenizer final : public Tokenizer {
  public:
-  std::vector<int64_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int64_t> ids) const override;
   int64_t vocabulary() const override { return 256; }
   std::optional<int64_t> end_of_text() const override { return std::nullopt; }
@@ -19,6 +18,9 @@ class ByteTokenizer final : public Tokenizer {
   int64_t text_bytes(int64_t id) const override;
   size_t last_cut(std::string_view text) const override { return text.size(); }
   uint64_t hash() const override;
+
+ private:
+  std::vector<int64_t> ids_of(std::string_view text, TextStart start) const override;
 };
 
 /// The files of a tokenizer of bytes, by name: transformers.AutoTokenizer turns text into its UTF-8 bytes and back, one

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "blockzoo/text/text_start.h"
+
 namespace blockzoo {
 
 /// Text to token ids and back. Safe to use from several threads.
@@ -17,7 +19,9 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
 
   /// Special tokens that stand in the text become their ids; nothing is put around it. Text need not be valid UTF-8.
-  virtual std::vector<int64_t> encode(std::string_view text) const = 0;
+  std::vector<int64_t> encode(std::string_view text, TextStart start = TextStart::kBegins) const {
+    return ids_of(text, start);
+  }
 
   /// The bytes that the ids stand for, special tokens included; they may begin or end inside a character. See
   /// TextStream for output that grows id by id. Errors: std::out_of_range for an id that the vocabulary lacks.
@@ -38,15 +42,18 @@ class Tokenizer {
   /// Bytes of text that the id stands for; 0 for special tokens, which stand for none. Errors: as decode.
   virtual int64_t text_bytes(int64_t id) const = 0;
 
-  /// The last place inside `text` where it may be cut, whatever follows it: both sides encoded alone give the ids of
-  /// the whole. 0 when none is known.
+  /// The last place inside `text` where it may be cut, whatever follows it: both sides, the second as one that goes on,
+  /// give the ids of the whole. 0 when none is known.
   virtual size_t last_cut(std::string_view text) const = 0;
 
   /// Of everything that decides which ids a text gets; equal on every machine.
   virtual uint64_t hash() const = 0;
+
+ private:
+  virtual std::vector<int64_t> ids_of(std::string_view text, TextStart start) const = 0;
 };
 
-/// Reads `tokenizer.json` (byte-level and SentencePiece-like BPE), or else `tokenizer.model` (SentencePiece), of a
+/// Reads `tokenizer.json` (BPE over bytes or characters, unigram), or else `tokenizer.model` (SentencePiece), of a
 /// folder, or that file itself. Errors: std::runtime_error with the file, the place in it, and what is wrong or not
 /// supported.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path);

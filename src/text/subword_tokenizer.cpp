@@ -1,10 +1,10 @@
-#include "text/bpe_tokenizer.h"
+#include "text/subword_tokenizer.h"
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "text/byte_letters.h"
 #include "text/utf8.h"
-#include "text/word_cuts.h"
 
 namespace blockzoo {
 namespace {
@@ -21,9 +21,24 @@ bool only_byte_level(const std::vector<DecoderStep>& steps) {
   return steps.size() == 1 && std::holds_alternative<ByteLevelDecoding>(steps[0]);
 }
 
+/// Where no token reaches over a space's mark, words come one by one, which the model can remember.
+std::vector<PreTokenizerStep> steps_of(TokenizerParts& parts) {
+  auto steps = std::move(parts.pre_tokenizer);
+  const auto* bpe = std::get_if<Bpe::Config>(&parts.model);
+  if (bpe != nullptr && bpe->unit == BpeUnit::kCharacter && !bpe->ignore_merges && !parts.byte_letters &&
+      pieces_end_at_marks(parts.pieces))
+    steps.emplace_back(SplitStep{Pattern(R"(\x{2581}+[^\x{2581}]*|[^\x{2581}]+)")});
+  return steps;
+}
+
+std::unique_ptr<const WordModel> made(std::variant<Bpe::Config, Unigram::Config> model) {
+  if (auto* unigram = std::get_if<Unigram::Config>(&model)) return std::make_unique<Unigram>(std::move(*unigram));
+  return std::make_unique<Bpe>(std::get<Bpe::Config>(std::move(model)));
+}
+
 }  // namespace
 
-struct BpeTokenizer::Workspace {
+struct SubwordTokenizer::Workspace {
   WordCache cache;
   Pieces pieces;
   std::vector<AddedTokens::Part> parts;
@@ -31,12 +46,14 @@ struct BpeTokenizer::Workspace {
   std::vector<uint32_t> ids;
 };
 
-BpeTokenizer::BpeTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_text)
-    : normalizer_(std::move(parts.normalizer)),
+SubwordTokenizer::SubwordTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_text)
+    : cuts_(word_cuts(parts)),
+      normalizer_(std::move(parts.normalizer)),
       added_(looked_for(parts.added, false)),
       added_normalized_(looked_for(parts.added, true)),
-      pre_tokenizer_(std::move(parts.pre_tokenizer)),
-      bpe_(std::move(parts.bpe)),
+      pre_tokenizer_(steps_of(parts)),
+      model_(made(std::move(parts.model))),
+      byte_letters_(parts.byte_letters),
       decoder_(std::move(parts.decoder)),
       before_(std::move(parts.before)),
       after_(std::move(parts.after)),
@@ -44,8 +61,7 @@ BpeTokenizer::BpeTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_t
       is_added_(pieces_.size()),
       text_bytes_(pieces_.size()),
       end_of_text_(end_of_text),
-      hash_(parts.hash),
-      cuts_at_words_(breaks_between_words(normalizer_, pre_tokenizer_, parts.added)) {
+      hash_(parts.hash) {
   for (const auto& token : parts.added) is_added_[static_cast<size_t>(token.id)] = true;
   if (only_byte_level(decoder_)) {
     bytes_.resize(pieces_.size());
@@ -56,9 +72,9 @@ BpeTokenizer::BpeTokenizer(TokenizerParts parts, std::optional<int64_t> end_of_t
     if (token.special) text_bytes_[static_cast<size_t>(token.id)] = 0;
 }
 
-BpeTokenizer::~BpeTokenizer() = default;
+SubwordTokenizer::~SubwordTokenizer() = default;
 
-std::vector<int64_t> BpeTokenizer::encode(std::string_view text) const {
+std::vector<int64_t> SubwordTokenizer::ids_of(std::string_view text, TextStart start) const {
   std::unique_ptr<Workspace> work;
   {
     const std::lock_guard lock(mutex_);
@@ -70,15 +86,23 @@ std::vector<int64_t> BpeTokenizer::encode(std::string_view text) const {
   if (!work) work = std::make_unique<Workspace>();
   work->ids.clear();
   each_run(
-      text, [&](std::string_view run) { encode_valid(run, run.data() == text.data(), *work); },
-      [&](std::string_view run) { bpe_.encode(run, work->cache, work->ids); });
+      text,
+      [&](std::string_view run) {
+        const bool begins = run.data() == text.data();
+        encode_valid(run, begins ? start : TextStart::kGoesOn, begins && start == TextStart::kBegins, *work);
+      },
+      [&](std::string_view run) { encode_broken(run, *work); });
   std::vector<int64_t> ids(work->ids.begin(), work->ids.end());
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(work));
   return ids;
 }
 
-void BpeTokenizer::encode_valid(std::string_view text, bool first, Workspace& work) const {
+void SubwordTokenizer::encode_broken(std::string_view bytes, Workspace& work) const {
+  model_->encode(byte_letters_ ? letters_of(bytes) : std::string(bytes), work.cache, work.ids);
+}
+
+void SubwordTokenizer::encode_valid(std::string_view text, TextStart start, bool first, Workspace& work) const {
   work.parts.clear();
   added_.split(text, work.parts);
   for (const auto& part : work.parts) {
@@ -86,46 +110,49 @@ void BpeTokenizer::encode_valid(std::string_view text, bool first, Workspace& wo
       work.ids.push_back(static_cast<uint32_t>(part.token->id));
       continue;
     }
-    const bool at_begin = first && part.text.data() == text.data();
+    const bool at_begin = part.text.data() == text.data();
+    const auto part_start = at_begin ? start : TextStart::kBegins;
+    const bool goes_on = part_start == TextStart::kGoesOn;
     if (normalizer_.empty() && added_normalized_.empty()) {
-      encode_between(part.text, at_begin, work);
+      encode_between({part.text, first && at_begin, goes_on}, work);
       continue;
     }
-    const auto normalized = normalize(normalizer_, part.text);
+    const auto normalized = normalize(normalizer_, part.text, part_start);
     work.normalized_parts.clear();
     added_normalized_.split(normalized, work.normalized_parts);
     for (const auto& inner : work.normalized_parts) {
+      const bool begins = inner.text.data() == normalized.data();
       if (inner.token != nullptr) {
         work.ids.push_back(static_cast<uint32_t>(inner.token->id));
       } else {
-        encode_between(inner.text, at_begin && inner.text.data() == normalized.data(), work);
+        encode_between({inner.text, first && at_begin && begins, goes_on && begins}, work);
       }
     }
   }
 }
 
-void BpeTokenizer::encode_between(std::string_view text, bool first, Workspace& work) const {
-  work.pieces.list.assign(1, {text, first});
+void SubwordTokenizer::encode_between(const Piece& whole, Workspace& work) const {
+  work.pieces.list.assign(1, whole);
   for (const auto& step : pre_tokenizer_) pre_tokenize(step, work.pieces);
-  for (const auto& piece : work.pieces.list) bpe_.encode(piece.text, work.cache, work.ids);
+  for (const auto& piece : work.pieces.list) model_->encode(piece.text, work.cache, work.ids);
   work.pieces.owned.clear();
 }
 
-size_t BpeTokenizer::index(int64_t id) const {
+size_t SubwordTokenizer::index(int64_t id) const {
   if (id < 0 || id >= vocabulary())
     throw std::out_of_range("the tokenizer has ids 0 to " + std::to_string(vocabulary() - 1) + " and not " +
                             std::to_string(id));
   return static_cast<size_t>(id);
 }
 
-std::string BpeTokenizer::decode(std::span<const int64_t> ids) const {
+std::string SubwordTokenizer::decode(std::span<const int64_t> ids) const {
   if (bytes_.empty()) return decode_all(ids);
   std::string text;
   for (const auto id : ids) text += bytes_[index(id)];
   return text;
 }
 
-std::string BpeTokenizer::decode_all(std::span<const int64_t> ids) const {
+std::string SubwordTokenizer::decode_all(std::span<const int64_t> ids) const {
   std::vector<DecodedToken> tokens;
   for (const auto id : ids) {
     const auto at = index(id);
@@ -136,22 +163,22 @@ std::string BpeTokenizer::decode_all(std::span<const int64_t> ids) const {
 }
 
 /// Of a token that is not the first: there the encoder's own space would be taken off.
-int64_t BpeTokenizer::count_text_bytes(int64_t id) const {
+int64_t SubwordTokenizer::count_text_bytes(int64_t id) const {
   if (!bytes_.empty()) return static_cast<int64_t>(bytes_[static_cast<size_t>(id)].size());
   const auto once = decode_all(std::vector{id});
   return static_cast<int64_t>(decode_all(std::vector{id, id}).size() - once.size());
 }
 
-std::vector<int64_t> BpeTokenizer::framed(std::vector<int64_t> ids) const {
+std::vector<int64_t> SubwordTokenizer::framed(std::vector<int64_t> ids) const {
   ids.insert(ids.begin(), before_.begin(), before_.end());
   ids.insert(ids.end(), after_.begin(), after_.end());
   return ids;
 }
 
-std::string BpeTokenizer::piece(int64_t id) const { return pieces_[index(id)]; }
+std::string SubwordTokenizer::piece(int64_t id) const { return pieces_[index(id)]; }
 
-int64_t BpeTokenizer::text_bytes(int64_t id) const { return text_bytes_[index(id)]; }
+int64_t SubwordTokenizer::text_bytes(int64_t id) const { return text_bytes_[index(id)]; }
 
-size_t BpeTokenizer::last_cut(std::string_view text) const { return cuts_at_words_ ? last_word_cut(text) : 0; }
+size_t SubwordTokenizer::last_cut(std::string_view text) const { return last_word_cut(text, cuts_); }
 
 }  // namespace blockzoo
