@@ -9,6 +9,7 @@
 #include "blockzoo/core/hash.h"
 #include "blockzoo/infer/kv_cache.h"
 #include "blockzoo/nn/eval_scope.h"
+#include "infer/prompt_check.h"
 
 namespace blockzoo {
 namespace {
@@ -26,18 +27,6 @@ void check_options(const GenerateOptions& options) {
   at_least("samples", options.samples, 1);
   at_least("chunk", options.chunk, 1);
   if (const auto problem = sampling_problem(options.sampling); !problem.empty()) throw std::invalid_argument(problem);
-}
-
-void check_prompt(const Ids& prompt, size_t number, const ModelConfig& config) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::runtime_error(fmt::format("prompt {} {}", number + 1, why));
-  };
-  if (prompt.empty()) refuse("is empty; the model needs a token to begin with");
-  if (static_cast<int64_t>(prompt.size()) > config.context)
-    refuse(fmt::format("has {} tokens, but the model's context is {}", prompt.size(), config.context));
-  for (const auto id : prompt)
-    if (id < 0 || id >= config.vocabulary)
-      refuse(fmt::format("has the id {}; the model's ids run from 0 to {}", id, config.vocabulary - 1));
 }
 
 uint64_t stream_of(uint64_t seed, const Ids& prompt, int64_t sample) {
@@ -155,7 +144,7 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
   int64_t longest = 0;
   std::vector<int64_t> absent, rows;
   for (size_t prompt = 0; prompt < prompts.size(); ++prompt) {
-    check_prompt(prompts[prompt], prompt, config);
+    check_prompt(prompts[prompt], fmt::format("prompt {}", prompt + 1), config);
     longest = std::max(longest, std::ssize(prompts[prompt]));
     rows.insert(rows.end(), static_cast<size_t>(options.samples), static_cast<int64_t>(prompt));
   }

@@ -4,84 +4,39 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <iostream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/hub/stop_ids.h"
-#include "blockzoo/hub/weights.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/stop.h"
 #include "commands.h"
 #include "generated_texts.h"
 #include "model_source.h"
+#include "prompt_source.h"
 
 namespace blockzoo {
 namespace {
 
 struct GenerateArguments {
   ModelSource source;
-  std::vector<std::string> prompts, prompt_files, ids, stops;
-  std::string tokenizer, precision = "float32", logprobs;
+  PromptSource prompts;
+  std::vector<std::string> stops;
+  std::string precision = "float32", logprobs;
   GenerateOptions options;
   int64_t seed = 0;
   int threads = 0;
   bool ignore_eos = false, json = false;
 };
 
-/// A file without the line end that editors put there; "-" is what comes in.
-std::string prompt_in(const std::string& file) {
-  auto text = file == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_file(file);
-  if (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
-std::vector<int64_t> ids_in(const std::string& words) {
-  std::istringstream stream(words);
-  std::vector<int64_t> ids;
-  for (std::string word; stream >> word;) {
-    int64_t id = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (error != std::errc() || end != word.data() + word.size())
-      throw std::runtime_error(fmt::format("--ids '{}': '{}' is no token id", words, word));
-    ids.push_back(id);
-  }
-  return ids;
-}
-
-/// Runs are trained on texts without what a tokenizer of a Hugging Face folder puts around them.
-std::vector<Prompt> prompts_of(const GenerateArguments& arguments, const Tokenizer* tokenizer, bool of_run) {
-  std::vector<Prompt> prompts;
-  for (const auto& words : arguments.ids) prompts.push_back({"", ids_in(words)});
-  std::vector<std::string> texts = arguments.prompts;
-  for (const auto& file : arguments.prompt_files) texts.push_back(prompt_in(file));
-  for (const auto& text : texts) {
-    const auto ids = tokenizer->encode(text);
-    prompts.push_back({text, of_run ? ids : tokenizer->framed(ids)});
-  }
-  return prompts;
-}
-
 /// Only texts need a tokenizer.
 std::unique_ptr<Tokenizer> tokenizer_for(const GenerateArguments& arguments, const SourcedModel& model) {
-  const bool texts = !arguments.prompts.empty() || !arguments.prompt_files.empty();
-  if (texts == !arguments.ids.empty())
-    throw std::runtime_error(texts ? "--ids stands alone: prompts are ids or texts, not both"
-                                   : "there is no prompt; give --prompt, --prompt-file or --ids");
-  if (texts) {
-    auto tokenizer = arguments.tokenizer.empty() ? model_tokenizer(model) : open_tokenizer(arguments.tokenizer);
-    if (tokenizer == nullptr)
-      throw std::runtime_error(arguments.source.model +
-                               " does not say how text becomes ids; give --tokenizer, or prompts by --ids");
-    return tokenizer;
-  }
-  if (!arguments.tokenizer.empty() || !arguments.stops.empty())
+  auto tokenizer = prompt_tokenizer(arguments.prompts, model, arguments.source.model);
+  if (tokenizer == nullptr && (!arguments.prompts.tokenizer.empty() || !arguments.stops.empty()))
     throw std::runtime_error("--tokenizer and --stop are for texts; prompts given by --ids are continued by ids");
-  return nullptr;
+  return tokenizer;
 }
 
 std::vector<int64_t> ends_of(const GenerateArguments& arguments, const Tokenizer* tokenizer) {
@@ -91,14 +46,6 @@ std::vector<int64_t> ends_of(const GenerateArguments& arguments, const Tokenizer
   }
   const auto end = tokenizer == nullptr ? std::nullopt : tokenizer->end_of_text();
   return end ? std::vector{*end} : std::vector<int64_t>{};
-}
-
-Model ready_model(SourcedModel& source, const GenerateArguments& arguments) {
-  Model model(source.loaded.config);
-  load_weights(*model, source.loaded.weights, arguments.source.model);
-  source.loaded.weights.clear();
-  if (arguments.precision == "bfloat16") model->to(at::kBFloat16);
-  return model;
 }
 
 /// "--top-p" for the field top_p that a message begins with.
@@ -147,12 +94,12 @@ void write_texts(const GenerateArguments& arguments) {
   auto source = load_model(arguments.source);
   for (const auto& note : source.notes) std::cerr << note << "\n";
   const auto tokenizer = tokenizer_for(arguments, source);
-  const auto prompts = prompts_of(arguments, tokenizer.get(), source.run.has_value());
+  const auto prompts = read_prompts(arguments.prompts, tokenizer.get(), source.run.has_value());
   auto options = arguments.options;
   options.seed = static_cast<uint64_t>(arguments.seed);
   options.stop_ids = ends_of(arguments, tokenizer.get());
   options.log_probabilities = !arguments.logprobs.empty();
-  auto model = ready_model(source, arguments);
+  auto model = ready_model(source, arguments.source.model, arguments.precision);
 
   std::vector<std::vector<int64_t>> ids;
   size_t prompt_tokens = 0;
@@ -196,11 +143,11 @@ void add_generate_command(CLI::App& app) {
   };
   command->add_option("--model", arguments->source.model, kModelHelp)->required();
   add_source_options(*command, arguments->source);
-  list("--prompt", arguments->prompts, "text to continue; may be repeated");
-  list("--prompt-file", arguments->prompt_files,
+  list("--prompt", arguments->prompts.prompts, "text to continue; may be repeated");
+  list("--prompt-file", arguments->prompts.files,
        "file with a text to continue, '-' is standard input; may be repeated");
-  list("--ids", arguments->ids, "token ids to continue, as in --ids '1 2 3'; may be repeated");
-  command->add_option("--tokenizer", arguments->tokenizer,
+  list("--ids", arguments->prompts.ids, "token ids to continue, as in --ids '1 2 3'; may be repeated");
+  command->add_option("--tokenizer", arguments->prompts.tokenizer,
                       "tokenizer.json, or a folder with one, for a model that does not say");
   command->add_option("--tokens", options.tokens, "most new tokens of a text")->capture_default_str();
   command->add_option("--samples", options.samples, "texts from each prompt")->capture_default_str();

@@ -7,14 +7,9 @@
 #include "blockzoo/infer/generate.h"
 #include "blockzoo/infer/stop_texts.h"
 #include "blockzoo/text/text_stream.h"
+#include "prompt_source.h"
 
 namespace blockzoo {
-
-/// What is to be continued. The text is empty when a user gave ids.
-struct Prompt {
-  std::string text;
-  std::vector<int64_t> ids;
-};
 
 /// The texts that grow behind prompts, `samples` for each, as people see them. Without a tokenizer they are ids.
 class GeneratedTexts {

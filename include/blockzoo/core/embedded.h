@@ -22,6 +22,9 @@ std::string bare_name(const std::filesystem::path& name);
 /// The files under assets/report/, named "page.html", and the chart libraries: what a report is put together from.
 const std::vector<EmbeddedFile>& embedded_page();
 
+/// The files under assets/attention/, and what their page shares with a report.
+const std::vector<EmbeddedFile>& embedded_attention_page();
+
 /// The files under assets/hub/: Python that goes with an exported model, or checks one.
 const std::vector<EmbeddedFile>& embedded_hub();
 
