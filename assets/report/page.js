@@ -1,7 +1,7 @@
 'use strict';
 // Puts the page together, and draws its charts again when the legend, the colour scheme or the medium changes.
 
-const kCharts = [drawCurves, drawRates, drawForest, drawFirstNorms, drawNorms];
+const kCharts = [drawCurves, drawRates, drawForest, drawFirstNorms, drawNorms, drawProbes];
 
 function drawCharts() {
   for (const draw of kCharts) draw();
@@ -29,6 +29,7 @@ drawParts();
 drawFactorial();
 drawResults();
 startNorms();
+startProbes();
 drawConfigs();
 drawHashes();
 drawRuns();

@@ -18,8 +18,8 @@ function drawParts() {
   const parts = study.judgement.by_part;
   byId('parts').hidden = parts.length === 0;
   if (parts.length === 0) return;
-  const head =
-      ['Part', 'Arm', study.judgement.base, 'Arm’s loss', 'Difference', '95 % (seeds)', 'p, Holm', 'Verdict'].map(
-          (text) => ({text}));
+  const head = [
+    'Part', 'Arm', study.judgement.base, 'Arm’s loss', 'Difference', '95 % (seeds)', 'p, Holm', 'Verdict'
+  ].map((text) => ({text}));
   byId('parts-table').append(sortableTable('Differences by part, bits per byte', head, parts.map(partLine)));
 }

@@ -8,11 +8,13 @@
 #include "blockzoo/core/build_info.h"
 #include "blockzoo/core/names.h"
 #include "blockzoo/lab/effect.h"
+#include "blockzoo/lab/probe_text.h"
 #include "blockzoo/lab/report.h"
 #include "blockzoo/lab/verdict.h"
 #include "blockzoo/nn/flops.h"
 #include "lab/factorial.h"
 #include "lab/report_curves.h"
+#include "lab/report_probes.h"
 #include "lab/size_and_compute.h"
 
 namespace blockzoo {
@@ -60,6 +62,16 @@ Spread spikes_of(std::span<const RunTrace> seeds) {
   return spread_of(scores);
 }
 
+/// Null where no seed looked inside.
+Json probes_of_row(const StudyFolder& found, size_t first, size_t count) {
+  std::vector<std::vector<Probe>> seeds;
+  for (size_t i = first; i < first + count; ++i) {
+    auto probes = recorded_probes(found.folder / found.study.runs[i].folder);
+    if (!probes.empty()) seeds.push_back(std::move(probes));
+  }
+  return seeds.empty() ? Json(nullptr) : probes_of(seeds);
+}
+
 Json rows_of(const StudyFolder& found) {
   Json rows = Json::array();
   size_t first = 0;
@@ -85,6 +97,7 @@ Json rows_of(const StudyFolder& found) {
                     {"status", row.status()},
                     {"match", match ? Json(match->key + " " + std::to_string(match->value) + ", " + describe(*match))
                                     : Json(nullptr)},
+                    {"probes", probes_of_row(found, first, row.runs.size())},
                     {"curves", curves_of(std::span(found.traces).subspan(first, row.runs.size()))}});
     first += row.runs.size();
   }

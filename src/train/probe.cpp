@@ -144,11 +144,6 @@ std::optional<double> growth(const std::vector<LayerProbe>& layers, std::optiona
   return over / under;
 }
 
-constexpr std::pair<const char*, std::optional<double> LayerProbe::*> kFigures[] = {
-    {"activation_rms", &LayerProbe::activation_rms},       {"gradient_norm", &LayerProbe::gradient_norm},
-    {"update_ratio", &LayerProbe::update_ratio},           {"attention_logit_max", &LayerProbe::attention_logit_max},
-    {"attention_entropy", &LayerProbe::attention_entropy}, {"dead_units", &LayerProbe::dead_units}};
-
 }  // namespace
 
 std::optional<double> Probe::activation_growth() const { return growth(layers, &LayerProbe::activation_rms); }
@@ -187,7 +182,7 @@ std::string probe_line(const Probe& probe) {
   Json layers = Json::object();
   for (const auto& layer : probe.layers) {
     auto& figures = layers[layer.name] = Json::object();
-    for (const auto& [name, member] : kFigures) {
+    for (const auto& [name, member] : kLayerFigures) {
       if (layer.*member) figures[name] = number(*(layer.*member));
     }
   }
@@ -212,7 +207,7 @@ std::optional<Probe> probe_from_line(const std::string& line) {
   Probe probe{.step = json.at("step"), .loss = number(body.at("loss")), .mean_log_z = number(body.at("mean_log_z"))};
   for (const auto& [name, figures] : body.at("layers").items()) {
     auto& layer = probe.layers.emplace_back(LayerProbe{.name = name});
-    for (const auto& [key, member] : kFigures) {
+    for (const auto& [key, member] : kLayerFigures) {
       if (figures.contains(key)) layer.*member = number(figures.at(key));
     }
   }

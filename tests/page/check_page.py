@@ -121,10 +121,17 @@ def check_chart(page: Page):
     page.check(page.js("return curveChart.graph.xAxisRange()") == whole, "the whole range does not come back")
     for box in page.browser.find_elements(By.CSS_SELECTOR, "#curve-controls input"):
         box.click()
-    for select in page.browser.find_elements(By.CSS_SELECTOR, "#curve-controls select, #norm-controls select, #legend select"):
+    for select in page.browser.find_elements(By.CSS_SELECTOR, "#curve-controls select, #norm-controls select, #probe-controls select, #legend select"):
         for value in [option.get_attribute("value") for option in select.find_elements(By.TAG_NAME, "option")]:
             page.js("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", select, value)
     page.fail_on_complaints()
+
+
+def check_probes(page: Page):
+    """Every layer has a line, and every arm its growth over depth."""
+    page.check(page.js("return probeChart.graph.numColumns() > 2"), "draws nothing of what the runs saw inside")
+    arms = page.js("return [...document.querySelectorAll('#probe-table tbody th')].map((name) => name.textContent)")
+    page.check(arms == page.js("return probedRows.map(rowLabel)") and len(arms) > 1, f"has the growth of {arms}")
 
 
 def check_numbers(page: Page, results: Path):
@@ -193,6 +200,7 @@ def check(program: Path, folder: Path):
                 check_verdicts(page)
                 check_legend(page)
                 check_chart(page)
+                check_probes(page)
             page.fail_on_complaints()
             print(f"{one.name}: {page.find('#progress').text} {compared} numbers equal results.csv")
         page = Page(browser, big)

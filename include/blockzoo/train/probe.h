@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "blockzoo/train/session.h"
@@ -19,6 +21,15 @@ struct LayerProbe {
   std::optional<double> attention_entropy;    // -sum p log p, nats, mean over sequences, heads and queries
   std::optional<double> dead_units;           // share of the feed-forward sublayer's hidden units
 };
+
+/// The figures by the names that records have for them.
+inline constexpr std::array<std::pair<const char*, std::optional<double> LayerProbe::*>, 6> kLayerFigures = {
+    {{"activation_rms", &LayerProbe::activation_rms},
+     {"gradient_norm", &LayerProbe::gradient_norm},
+     {"update_ratio", &LayerProbe::update_ratio},
+     {"attention_logit_max", &LayerProbe::attention_logit_max},
+     {"attention_entropy", &LayerProbe::attention_entropy},
+     {"dead_units", &LayerProbe::dead_units}}};
 
 /// A look inside between two updates: the batch that comes next, read in evaluation mode (no dropout) for what is seen
 /// in a forward pass, and the update that it would give.
