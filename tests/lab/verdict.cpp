@@ -1,5 +1,6 @@
 #include "blockzoo/lab/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -194,6 +195,45 @@ TEST_CASE("Arms with different tokenizers are held against each other in bits pe
   CHECK(made.judgement().best_against_best.at(0).reason == "its text is not the base's");
   made.outcomes[3].record.validation->bits_per_byte.reset();
   CHECK_THAT(made.judgement().best_against_best.at(0).reason, ContainsSubstring("1 of 3 seeds is not finished"));
+}
+
+TEST_CASE("Arms are judged on repeated names and elsewhere, in bits per byte", "[lab][verdict][torch]") {
+  MadeSweep made({{"base", {{"1e-3", {1.0, 1.1, 1.2}}}}, {"arm", {{"1e-3", {1.01, 1.12, 1.19}}}}});
+  CHECK(made.judgement().by_part.empty());  // nobody marked names
+  const auto mark = [&](size_t run, double repeated, double elsewhere) {
+    auto& validation = *made.outcomes[run].record.validation;
+    validation.bits_per_byte = validation.loss / std::log(2.0);
+    validation.repeated_names = repeated;
+    validation.elsewhere = elsewhere;
+  };
+  const double one = std::log(2.0);  // nats of a bit
+  for (size_t seed = 0; seed < 3; ++seed) {
+    const double noise = 0.01 * static_cast<double>(seed);
+    mark(seed, one * (0.5 + noise), one * (1 + noise));
+    mark(3 + seed, one * (2.5 + 2 * noise), one * (1 + (seed == 1 ? 0.02 : 0)));
+  }
+  const auto judgement = made.judgement();
+  REQUIRE(judgement.by_part.size() == 2);
+  const auto &names = judgement.by_part[0], &rest = judgement.by_part[1];
+  CHECK(names.part == "repeated names");
+  CHECK(names.base_loss.mean == Approx(0.51));
+  CHECK(names.loss.mean == Approx(2.52));
+  CHECK(names.difference->mean == Approx(2.01));
+  CHECK(names.verdict == Verdict::kWorse);
+  CHECK(names.adjusted_p == Approx(std::min(1.0, 2 * names.difference->p)));  // Holm over both parts
+  CHECK(rest.part == "elsewhere");
+  CHECK(rest.verdict == Verdict::kNoDifferenceShown);
+  CHECK(judgement.best_against_best.at(0).verdict == Verdict::kNoDifferenceShown);
+  const auto said = [&](const std::string& words) {
+    return std::any_of(judgement.sentences.begin(), judgement.sentences.end(),
+                       [&](const auto& sentence) { return sentence.find(words) != sentence.npos; });
+  };
+  CHECK(said("On repeated names arm at lr 1e-3 is worse than base at lr 1e-3: +2.0100 bits per byte"));
+  CHECK(said("Elsewhere arm at lr 1e-3 against base at lr 1e-3: no difference shown"));
+
+  made.outcomes[4].record.validation->repeated_names.reset();  // one seed is not known: that part cannot be judged
+  REQUIRE(made.judgement().by_part.size() == 1);
+  CHECK(made.judgement().by_part[0].part == "elsewhere");
 }
 
 }  // namespace blockzoo

@@ -25,7 +25,7 @@ TEST_CASE("A report of a study that has not begun is made of its plan alone", "[
   CHECK(program.wait() == 0);
   CHECK_THAT(program.out(), ContainsSubstring("report.html"));
   CHECK_THAT(read_file(folder / "report.html"), ContainsSubstring("not started"));
-  CHECK_THAT(read_file(folder / "results.csv"), ContainsSubstring("a,1,0,,,,,,,,,,,,,,,,1 not started"));
+  CHECK_THAT(read_file(folder / "results.csv"), ContainsSubstring("a,1,0,,,,,,,,,,,,,,,,,,,,1 not started"));
 }
 
 }  // namespace blockzoo

@@ -100,6 +100,9 @@ TEST_CASE("Training on stories lowers the loss, and both parts of it are reporte
   CHECK(*after.bits_per_byte == Approx(after.loss / std::log(2.0)));
   REQUIRE(after.elsewhere);
   CHECK(*after.elsewhere < *before.elsewhere);
+  CHECK(*after.bits_per_byte_of(after.repeated_names) == Approx(*after.repeated_names / std::log(2.0)));
+  CHECK(*after.bits_per_byte_of(after.elsewhere) == Approx(*after.elsewhere / std::log(2.0)));
+  CHECK_FALSE(EvalResult{.loss = 1, .bits_per_byte = 1.4}.bits_per_byte_of({}));
 }
 
 TEST_CASE("The update of step 1 has a rate above zero and moves the weights", "[train][session][torch]") {
