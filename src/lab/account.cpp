@@ -63,21 +63,22 @@ struct AttentionValueCounter {
   }
 };
 
-double hidden_values(const GluConfig& ffn, double hidden) {
-  return (ffn.activation == Activation::kIdentity ? 3 : 4) * hidden;  // gate, its activation, up, product
+double hidden_values(const GluConfig& ffn, double hidden, KeptActivations kept) {
+  const bool activation = ffn.activation != Activation::kIdentity && kept == KeptActivations::kTextbook;
+  return (activation ? 4 : 3) * hidden;  // gate, its activation, up, product
 }
-double hidden_values(const MlpConfig& ffn, double hidden) {
+double hidden_values(const MlpConfig& ffn, double hidden, KeptActivations) {
   return (ffn.activation == Activation::kIdentity ? 1 : 2) * hidden;
 }
 
 /// Values that a layer keeps for each token in training, beside scores.
-double kept_values(const BlockConfig& block, int64_t model) {
+double kept_values(const BlockConfig& block, int64_t model, KeptActivations convention) {
   const auto width = static_cast<double>(model);
   const auto norms = std::visit([](const auto& layout) { return norms_in(layout); }, block.layout);
   const auto attention = std::visit(AttentionValueCounter{model}, block.attention);
   const auto ffn = std::visit(
       [&]<class Kind>(const Kind& kind) {
-        return hidden_values(kind, static_cast<double>(kind.resolve(model, Kind::default_ratio)));
+        return hidden_values(kind, static_cast<double>(kind.resolve(model, Kind::default_ratio)), convention);
       },
       block.ffn);
   return norms * written(block.norm) * width + attention.query + attention.keys_values + attention.result + width +
@@ -137,7 +138,7 @@ Account account_of(const ModelConfig& config, const AccountQuery& query) {
     const auto attention = std::visit(AttentionValueCounter{model.width}, block.attention);
     account.cache_per_token += each * attention.cached;
     account.cache += each * attention.cached * window_of_layer(block, tokens);
-    kept += tokens * kept_values(block, model.width);
+    kept += tokens * kept_values(block, model.width, query.kept);
     scores += 2 * attention.heads * tokens * tokens;
   }
   kept += tokens * written(*model.final_norm) * static_cast<double>(model.width);

@@ -117,8 +117,9 @@ std::string memory_section(const Account& account, const AccountView& view) {
         {"largest batch in " + room + ", scores not stored", std::to_string(memory.largest_batch(*limit, false))});
   }
   return fmt::format(
-             "\nmemory of training, {} (output of every norm, product and activation kept; {} of the logits)\n",
+             "\nmemory of training, {} (output of every norm, product and activation kept{}; {} of the logits)\n",
              name_of(account.query.precision),
+             account.query.kept == KeptActivations::kFused ? " but for that of a gate" : "",
              account.query.logit_copies == 1 ? "one copy" : fmt::format("{} copies", account.query.logit_copies)) +
          aligned(lines);
 }
@@ -160,6 +161,7 @@ Json account_as_json(const Account& account, const AccountView& view) {
             {"optimizer", name_of(query.optimizer)},
             {"pairs", name_of(query.pairs)},
             {"logit_copies", query.logit_copies},
+            {"kept", name_of(query.kept)},
             {"parameters", account.parameters.total},
             {"parameters_by_part", account.parameters.by_part}};
   for (const auto& [part, flops] : account.forward.parts()) json["forward_flops"][std::string(part)] = flops;

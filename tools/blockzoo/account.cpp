@@ -84,6 +84,8 @@ void add_account_command(CLI::App& app) {
   command->add_flag_callback(
       "--visible-pairs", [arguments] { arguments->query.pairs = AttentionPairs::kVisible; },
       "count only the pairs of query and key that causal mask and window let through; all otherwise");
+  add_choice(*command, "--kept", query.kept,
+             "activations: fused leaves out that of a gate, as this program's kernels do");
   command->add_option("--logit-copies", query.logit_copies, "arrays as large as the logits that training keeps (1)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", device, "for the least times: v100, a100-80gb, h100, ...");

@@ -21,6 +21,17 @@ constexpr auto names(OptimizerState) {
       {{kSgd, "sgd"}, {kMomentum, "momentum"}, {kAdamw, "adamw"}});
 }
 
+/// Whether a gated feed-forward sublayer keeps its activation f(W_gate x) beside gate, up and their product.
+enum class KeptActivations {
+  kTextbook,  // it does
+  kFused,     // it does not: this program's fast kernels compute it anew in the backward pass
+};
+
+constexpr auto names(KeptActivations) {
+  using enum KeptActivations;
+  return std::to_array<std::pair<KeptActivations, std::string_view>>({{kTextbook, "textbook"}, {kFused, "fused"}});
+}
+
 /// What is asked for, and by which convention it is counted.
 struct AccountQuery {
   int64_t batch = 1;
@@ -28,6 +39,7 @@ struct AccountQuery {
   Precision precision = Precision::kFloat32;
   OptimizerState optimizer = OptimizerState::kAdamw;
   AttentionPairs pairs = AttentionPairs::kAll;
+  KeptActivations kept = KeptActivations::kTextbook;
   int64_t logit_copies = 1;  // [T, V] arrays that are kept for the backward pass; 2 when the loss keeps one of its own
 };
 
