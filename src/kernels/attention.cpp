@@ -23,6 +23,19 @@ Tensor visible(int64_t queries, int64_t keys, const AttendOptions& options, cons
   return seen.logical_and(there.view({-1, 1, 1, keys})).logical_or(itself);
 }
 
+/// The same options with the biases of distances spread over queries and keys, [H, T, S].
+AttendOptions with_spread_bias(const AttendOptions& options, int64_t queries, int64_t keys) {
+  if (!options.distance_bias.defined()) return options;
+  const auto whole = at::TensorOptions().dtype(at::kLong).device(options.distance_bias.device());
+  const auto i = at::arange(keys - queries, keys, whole).unsqueeze(1), j = at::arange(keys, whole);
+  const auto distance = (i - j).clamp_min(0).flatten();  // keys after the query are masked
+  const auto spread = options.distance_bias.index_select(1, distance).unflatten(1, {queries, keys});
+  auto result = options;
+  result.distance_bias = Tensor();
+  result.bias = options.bias.defined() ? options.bias + spread : spread;
+  return result;
+}
+
 /// cap(scale q k^T) + bias, -infinity where `seen` says no; undefined, it says that every query sees every key.
 /// q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S].
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& seen, const AttendOptions& options) {
@@ -78,7 +91,7 @@ Tensor of_tokens(const Tensor& y, int64_t keys, const AttendOptions& options) {
 
 }  // namespace
 
-Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& given_options) {
   const bool ranks = q.dim() == 4 && k.dim() == 4 && v.dim() == 4;
   TORCH_CHECK(
       ranks && k.size(0) == q.size(0) && k.size(1) >= q.size(1) && k.size(3) == q.size(3) &&
@@ -87,10 +100,11 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
       q.sizes(), ", ", k.sizes(), ", ", v.sizes());
   const auto length = q.size(1), keys = k.size(1);
   const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
-  if (AttentionObserver::current() != nullptr)
-    return of_tokens(attend_observed(q_heads, k_heads, v_heads, options).transpose(1, 2), keys, options);
-  if (tiles_fit(q, k, v, options)) return attend_in_tiles(q, k, v, options);
-  if (one_query_fits(q, k, v, options)) return attend_one_query(q, k, v, options);
+  const bool observed = AttentionObserver::current() != nullptr;
+  if (!observed && tiles_fit(q, k, v, given_options)) return attend_in_tiles(q, k, v, given_options);
+  if (!observed && one_query_fits(q, k, v, given_options)) return attend_one_query(q, k, v, given_options);
+  const auto options = with_spread_bias(given_options, length, keys);
+  if (observed) return of_tokens(attend_observed(q_heads, k_heads, v_heads, options).transpose(1, 2), keys, options);
   const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);
   const bool all_seen = everything_before && length == 1;
   const bool causal = everything_before && length == keys;

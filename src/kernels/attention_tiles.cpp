@@ -51,7 +51,19 @@ struct TileSettings {
   int64_t seed;
 };
 
-rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, const TileSettings& settings) {
+/// Places behind a distance table's end that tiles at the diagonal may read.
+constexpr int64_t kBeyondTable = 2 * kTile;
+
+/// Biases by distance [H, S] the other way round, so that the keys of a query lie side by side, with zeros behind.
+Tensor by_key(const Tensor& distance_bias) {
+  return at::constant_pad_nd(distance_bias.to(at::kFloat).flip(1), {0, kBeyondTable});
+}
+
+/// Where the row of query 0 begins in by_key(): at the bias of key 0.
+int64_t first_row(const rows::AttentionShape& shape) { return static_cast<int64_t>(shape.queries) - 1; }
+
+rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& bias, const Tensor& table,
+                                     const TileSettings& settings) {
   const auto size = [](const Tensor& x, int64_t dim) { return static_cast<size_t>(x.size(dim)); };
   rows::AttentionShape shape{.batch = size(tensors.q, 0),
                              .queries = size(tensors.q, 1),
@@ -65,6 +77,11 @@ rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& b
                              .softcap = static_cast<float>(settings.softcap)};
   shape.dropout = static_cast<float>(settings.dropout);
   shape.seed = static_cast<uint64_t>(settings.seed);
+  if (table.defined()) {
+    shape.bias = read<float>(table) + first_row(shape);
+    shape.bias_head = table.stride(0);
+    shape.bias_query = -1;
+  }
   if (!bias.defined()) return shape;
   shape.bias = read<float>(bias);
   shape.bias_batch = bias.dim() == 4 ? bias.stride(0) : 0;
@@ -86,12 +103,13 @@ Tensor by_key_head(const Tensor& x, int64_t groups) {
 
 struct TiledAttention : torch::autograd::Function<TiledAttention> {
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
-                        const std::optional<Tensor>& given_bias, int64_t window, double scale, double softcap,
-                        double dropout, int64_t seed) {
+                        const std::optional<Tensor>& given_bias, const std::optional<Tensor>& distance_bias,
+                        int64_t window, double scale, double softcap, double dropout, int64_t seed) {
     RECORD_USER_SCOPE("blockzoo::attention");
     const TileTensors tensors(q, k, v);
     const auto bias = given_bias.value_or(Tensor());
-    const auto shape = attention_shape(tensors, bias, {window, scale, softcap, dropout, seed});
+    const auto table = distance_bias ? by_key(*distance_bias) : Tensor();
+    const auto shape = attention_shape(tensors, bias, table, {window, scale, softcap, dropout, seed});
     auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
     auto log_z = at::empty({q.size(0), q.size(2), q.size(1)}, at::kFloat);
     const auto tasks = static_cast<int64_t>(shape.batch * shape.heads * shape.query_tiles());
@@ -100,7 +118,9 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
                    write<float>(log_z));
     });
     const auto result = restored(y, v);
-    context->save_for_backward({q, k, v, bias, result, log_z});
+    context->save_for_backward({q, k, v, bias, result, log_z, table});
+    context->saved_data["table_learns"] = distance_bias && distance_bias->requires_grad();
+    if (distance_bias) context->saved_data["table_type"] = distance_bias->scalar_type();
     context->saved_data["window"] = window;
     context->saved_data["scale"] = scale;
     context->saved_data["softcap"] = softcap;
@@ -115,7 +135,8 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     TileTensors tensors(q, k, v);
     tensors.values_across = across(tensors.v);
     auto& data = context->saved_data;
-    const auto shape = attention_shape(tensors, saved[3],
+    const auto& table = saved[6];
+    const auto shape = attention_shape(tensors, saved[3], table,
                                        {.window = data["window"].toInt(),
                                         .scale = data["scale"].toDouble(),
                                         .softcap = data["softcap"].toDouble(),
@@ -125,25 +146,32 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const auto dq = at::zeros_like(tensors.q);
     const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);
     const auto dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
+    const bool table_learns = data["table_learns"].toBool();
+    const auto dtable =
+        table_learns ? at::zeros({q.size(0), table.size(0), table.size(1)}, at::kFloat) : Tensor();  // of each sequence
     const rows::AttentionGradients gradients{.y = read<float>(y),
                                              .dy = read<float>(dy),
                                              .log_z = read<float>(saved[5]),
                                              .dq = write<float>(dq),
                                              .dk = write<float>(dk),
-                                             .dv = write<float>(dv)};
+                                             .dv = write<float>(dv),
+                                             .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
+                                             .dbias_batch = table_learns ? dtable.stride(0) : 0};
     at::parallel_for(0, static_cast<int64_t>(shape.batch * shape.heads), 1, [&](int64_t first, int64_t last) {
       rows::attend_backward(shape, tensors.pointers(), gradients, static_cast<size_t>(first),
                             static_cast<size_t>(last));
     });
-    variable_list result(9);
+    variable_list result(10);
     result[0] = restored(dq, q);
     result[1] = restored(by_key_head(dk, k.size(2)), k);
     result[2] = restored(by_key_head(dv, k.size(2)), v);
+    if (table_learns) result[4] = dtable.sum(0).slice(1, 0, k.size(1)).flip(1).to(data["table_type"].toScalarType());
     return result;
   }
 };
 
-bool bias_fits(const Tensor& bias) {
+bool bias_fits(const Tensor& bias, const Tensor& distance_bias) {
+  if (distance_bias.defined() && (bias.defined() || !fast_on_cpu(distance_bias))) return false;
   if (!bias.defined()) return true;
   const bool learns = bias.requires_grad() && at::GradMode::is_enabled();
   return fast_on_cpu(bias) && bias.scalar_type() == at::kFloat && !learns && bias.stride(-1) == 1;
@@ -154,14 +182,14 @@ bool bias_fits(const Tensor& bias) {
 bool tiles_fit(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   const bool one_type = k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type();
   return fast_on_cpu(q) && one_type && q.size(1) > 1 && q.numel() > 0 && v.numel() > 0 && !options.absent.defined() &&
-         bias_fits(options.bias);
+         bias_fits(options.bias, options.distance_bias);
 }
 
 Tensor attend_in_tiles(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   constexpr auto most = std::numeric_limits<int64_t>::max();
   const auto seed = options.dropout > 0 ? at::randint(most, {}, at::kLong).item<int64_t>() : 0;
-  return applied<TiledAttention>(q, k, v, given(options.bias), options.window, options.scale, options.softcap,
-                                 options.dropout, seed);
+  return applied<TiledAttention>(q, k, v, given(options.bias), given(options.distance_bias), options.window,
+                                 options.scale, options.softcap, options.dropout, seed);
 }
 
 }  // namespace blockzoo

@@ -25,6 +25,8 @@ rows::OneQueryInputs<T> query_inputs(const Tensor& q, const Tensor& k, const Ten
 
 bool one_query_fits(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOptions& options) {
   const bool one_type = k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type();
+  const auto& distance = options.distance_bias;
+  if (distance.defined() && (options.bias.defined() || !fast_on_cpu(distance))) return false;
   const bool bias = !options.bias.defined() || (options.bias.is_cpu() && options.bias.scalar_type() == at::kFloat &&
                                                 options.bias.size(-1) == k.size(1) && options.bias.stride(-1) == 1);
   return fast_on_cpu(q) && one_type && q.size(1) == 1 && !at::GradMode::is_enabled() && options.dropout == 0 && bias &&
@@ -51,6 +53,12 @@ Tensor attend_one_query(const Tensor& query, const Tensor& k, const Tensor& v, c
     shape.bias = read<float>(options.bias);
     shape.bias_batch = options.bias.dim() == 4 ? options.bias.stride(0) : 0;
     shape.bias_head = options.bias.stride(-3);
+  }
+  Tensor by_key;  // [H, S], held until the end
+  if (options.distance_bias.defined()) {
+    by_key = options.distance_bias.to(at::kFloat).flip(1);
+    shape.bias = read<float>(by_key);
+    shape.bias_head = by_key.stride(0);
   }
   auto y = at::empty({q.size(0), 1, q.size(2), v.size(3)}, v.options());
   const auto work = q.size(2) / k.size(2) * keys * (q.size(3) + v.size(3));  // of one key head

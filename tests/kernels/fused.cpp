@@ -242,6 +242,38 @@ TEST_CASE("Attention in tiles equals the formula, with its gradients", "[kernels
   }
 }
 
+TEST_CASE("Biases by distance are added in tiles, and learn", "[kernels][torch][fast][attention]") {
+  for (const auto& [length, keys, groups] :
+       {std::array<int64_t, 3>{2, 2, 1}, {70, 70, 2}, {64, 64, 2}, {40, 150, 1}, {130, 130, 2}}) {
+    for (const int64_t window : {0, 7, 100}) {
+      for (const double softcap : {0.0, 1.5}) {
+        INFO("T " << length << ", S " << keys << ", G " << groups << ", window " << window << ", cap " << softcap);
+        const Operator biased = [&](const auto& t) {
+          AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap};
+          options.distance_bias = t[3];
+          return attend(t[0], t[1], t[2], options);
+        };
+        const std::vector<Tensor> inputs{2 * ramp("q", {2, length, 2, 24}), 2 * ramp("k", {2, keys, groups, 24}),
+                                         ramp("v", {2, keys, groups, 16}), ramp("bias", {2, keys})};
+        check_share(biased, inputs, at::kFloat, 1e-5);
+        check_share(biased, inputs, at::kBFloat16, 0x1p-7);  // a bias's gradient sums that of up to 130 rounded rows
+      }
+    }
+  }
+}
+
+TEST_CASE("Biases by distance are those of every pair", "[kernels][torch][attention]") {
+  const auto q = ramp("q", {1, 5, 2, 8}), k = ramp("k", {1, 9, 2, 8}), v = ramp("v", {1, 9, 2, 8});
+  const auto by_distance = ramp("bias", {2, 9});
+  auto pairs = at::zeros({2, 5, 9}, at::kDouble);
+  for (int64_t t = 0; t < 5; ++t)
+    for (int64_t s = 0; s <= 4 + t; ++s) pairs.select(1, t).select(1, s).copy_(by_distance.select(1, 4 + t - s));
+  AttendOptions of_pairs{.scale = 0.3}, of_distances = of_pairs;
+  of_pairs.bias = pairs;
+  of_distances.distance_bias = by_distance;
+  check_near("y", attend(q, k, v, of_distances), attend(q, k, v, of_pairs));
+}
+
 TEST_CASE("Dropout in tiles drops its share, and its backward drops the same weights",
           "[kernels][torch][fast][attention]") {
   constexpr int64_t length = 80;

@@ -61,15 +61,18 @@ TEST_CASE("Attention of one query equals the formula for every option", "[kernel
                  v = kept("v", c.value_width);
       for (const int64_t window : {int64_t{0}, int64_t{3}, c.keys}) {
         for (const double softcap : {0.0, 1.5}) {
-          for (const bool biased : {false, true}) {
+          for (const auto* const biased : {"", "pairs", "distances"}) {
             for (const int64_t absent : {int64_t{-1}, int64_t{2}, c.keys}) {
               INFO(type << ", S " << c.keys << ", H " << c.heads << ", window " << window << ", cap " << softcap
                         << ", bias " << biased << ", absent " << absent);
               AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap}, wide = options;
-              if (biased) {
-                wide.bias = ramp("bias", {c.heads, 1, c.keys}).to(at::kFloat);
-                options.bias = wide.bias;
-                wide.bias = wide.bias.to(at::kDouble);
+              const auto bias = ramp("bias", {c.heads, c.keys}).to(at::kFloat);
+              if (biased == std::string_view("pairs")) {
+                options.bias = bias.unsqueeze(1);
+                wide.bias = options.bias.to(at::kDouble);
+              } else if (biased == std::string_view("distances")) {
+                options.distance_bias = bias;
+                wide.distance_bias = bias.to(at::kDouble);
               }
               if (absent >= 0) options.absent = wide.absent = at::tensor({int64_t{0}, absent}, at::kLong);
               check_rounded(attend(q, k, v, options),

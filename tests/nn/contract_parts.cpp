@@ -1,5 +1,6 @@
 #include <functional>
 
+#include "blockzoo/kernels/attention.h"
 #include "blockzoo/nn/block.h"
 #include "support/from_yaml.h"
 #include "support/gradcheck.h"
@@ -79,7 +80,7 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
       CHECK(position->embed(x, 3).scalar_type() == type);
       CHECK(position->rotate(q, 3).sizes() == q.sizes());
       CHECK(position->rotate(q, 3).scalar_type() == type);
-      if (const auto bias = position->bias(5, 8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 5, 8});
+      if (const auto bias = position->distance_bias(8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 8});
       CHECK(position->content_queries(q).sizes() == q.sizes());
       CHECK(position->content_queries(q).scalar_type() == type);
       if (const auto scores = position->relative_scores(q, 8); scores.defined()) {
@@ -91,11 +92,14 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
     const auto x = leaves["x"] = leaf({2, 5, 8});
     const auto q = leaves["q"] = leaf({2, 5, 2, 4});
     check_gradients(leaves, [&] {
-      const auto added = position->added_scores(q, 0.5, 8);
-      const auto acted = (position->embed(x, 3) * ramp("a", x.sizes())).sum() +
-                         (position->rotate(q, 3) * ramp("b", q.sizes())).sum() +
-                         (position->content_queries(q) * ramp("d", q.sizes())).sum();
-      return added.defined() ? acted + (added * ramp("c", added.sizes())).sum() : acted;
+      AttendOptions added{.scale = 0.5};
+      position->add_scores(q, 8, added);
+      auto acted = (position->embed(x, 3) * ramp("a", x.sizes())).sum() +
+                   (position->rotate(q, 3) * ramp("b", q.sizes())).sum() +
+                   (position->content_queries(q) * ramp("d", q.sizes())).sum();
+      for (const auto& bias : {added.bias, added.distance_bias})
+        if (bias.defined()) acted = acted + (bias * ramp("c", bias.sizes())).sum();
+      return acted;
     });
   }
 }
@@ -153,7 +157,8 @@ TEST_CASE("parts name themselves and both sizes when a shape does not fit", "[nn
     const auto use = [&] {
       position->embed(at::ones({1, 13, 8}), 0);
       position->rotate(at::ones({1, 13, 2, 4}), 0);
-      position->added_scores(at::ones({1, 13, 2, 4}), 1, 13);
+      AttendOptions options;
+      position->add_scores(at::ones({1, 13, 2, 4}), 13, options);
     };
     CHECK_THROWS_WITH(use(), Catch::Matchers::ContainsSubstring("[" + kind_of(config) + "]") &&
                                  Catch::Matchers::ContainsSubstring("13") && Catch::Matchers::ContainsSubstring("12"));

@@ -71,7 +71,7 @@ TEST_CASE("every position encoding equals its formula where it acts", "[nn][torc
               .model = shape.back(), .context = one["context"], .heads = one["heads"], .rotary_width = shape.back()});
       auto leaves = prepared(*position, type);
       if (one["hook"] == "bias") {
-        check_case(one, position->bias(shape[0], shape[1]), leaves, type);
+        check_case(one, position->distance_bias(shape[0]), leaves, type);
         continue;
       }
       const auto x = leaves["x"] = input(one, 1, type);

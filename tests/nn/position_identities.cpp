@@ -84,7 +84,8 @@ TEST_CASE("RoPE keeps its tables in float32 when a model is moved to a half type
     const auto x = ramp("x", {1, 3, 8}).to(at::kFloat), q = ramp("q", {1, 3, 1, 8}).to(at::kFloat);
     check_equal("embed", moved->embed(x, 509), plain->embed(x, 509));
     check_equal("rotate", moved->rotate(q, 509), plain->rotate(q, 509));
-    if (const auto bias = plain->bias(3, 512); bias.defined()) check_equal("bias", moved->bias(3, 512), bias);
+    if (const auto bias = plain->distance_bias(512); bias.defined())
+      check_equal("bias", moved->distance_bias(512), bias);
   }
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("Transformer-XL's scores know distances only, and a few queries at the
 TEST_CASE("ALiBi's slopes are those of the paper", "[nn][torch][identity][position]") {
   const auto slopes = [](int64_t heads) {
     auto position = make_position(AlibiPositionConfig{}, {.model = 8, .context = 4, .heads = heads});
-    return -position->bias(1, 2).select(-1, 0).flatten();  // one step back
+    return -position->distance_bias(2).select(1, 1);  // one step back
   };
   check_equal("8 heads", slopes(8), at::tensor({0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}));
   check_equal("1 head", slopes(1), at::tensor({0.00390625}));
@@ -124,7 +125,7 @@ TEST_CASE("T5's buckets are single below half, logarithmic above, and one beyond
   auto position = make_position(from_yaml<PositionConfig>("{kind: relative_bias, buckets: 32, max_distance: 128}"),
                                 {.model = 8, .context = 400, .heads = 1});
   position->named_parameters()["table.weight"].copy_(at::arange(32).view({32, 1}));
-  const auto row = position->bias(1, 400).flatten().flip(0);  // by distance
+  const auto row = position->distance_bias(400)[0];
   const std::vector<std::pair<int64_t, int64_t>> expected{
       {0, 0},   {1, 1},   {15, 15}, {16, 16},  {18, 16},  {19, 17},  {31, 21},  {32, 21}, {33, 21},
       {34, 21}, {35, 22}, {64, 26}, {112, 30}, {113, 31}, {127, 31}, {128, 31}, {399, 31}};

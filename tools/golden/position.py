@@ -86,24 +86,24 @@ BIASES = {
     "relative_bias with two buckets": ({"kind": "relative_bias", "buckets": 2, "max_distance": 2}, 1, 6),
 }
 for name, (config, heads, context) in BIASES.items():
-    for first, queries in ((0, 6), (context - 3, 3)):
+    for distances in (6, context):
         w = Weights()
-        y = reference.Position(config, w, context, heads).bias(first, queries, first + queries)
+        y = reference.Position(config, w, context, heads).bias(distances - 1, 1, distances)[:, 0].flip(1)
         cases.append(
             case(
-                f"{name}, from position {first}",
+                f"{name}, {distances} distances",
                 y,
                 w.leaves,
                 config=config,
                 hook="bias",
-                first=first,
+                first=0,
                 context=context,
                 heads=heads,
-                input=[queries, first + queries],
+                input=[distances],
             )
         )
 for heads in (1, 2, 3, 6, 8, 12):
-    y = reference.Position({"kind": "alibi"}, None, 9, heads).bias(2, 3, 5).requires_grad_()
+    y = reference.Position({"kind": "alibi"}, None, 9, heads).bias(4, 1, 5)[:, 0].flip(1).requires_grad_()
     cases.append(
         case(
             f"alibi with {heads} heads",
@@ -111,10 +111,10 @@ for heads in (1, 2, 3, 6, 8, 12):
             {},
             config={"kind": "alibi"},
             hook="bias",
-            first=2,
+            first=0,
             context=9,
             heads=heads,
-            input=[3, 5],
+            input=[5],
         )
     )
 write("position", cases)

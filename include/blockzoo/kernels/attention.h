@@ -6,11 +6,12 @@ namespace blockzoo {
 
 struct AttendOptions {
   double scale = 1;
-  int64_t window = 0;  // keys a query sees, itself included; 0 means all before it
-  double softcap = 0;  // 0 means off
-  double dropout = 0;  // share of weights dropped; the caller passes 0 outside training
-  Tensor bias;         // [H, T, S] or [B, H, T, S], or undefined
-  Tensor absent;       // [B], int64: keys at the start of each row that belong to no token; undefined means none
+  int64_t window = 0;         // keys a query sees, itself included; 0 means all before it
+  double softcap = 0;         // 0 means off
+  double dropout = 0;         // share of weights dropped; the caller passes 0 outside training
+  Tensor distance_bias = {};  // [H, S], added to the score of a key 0 to S-1 places behind its query; or undefined
+  Tensor bias = {};           // [H, T, S] or [B, H, T, S], added likewise; or undefined
+  Tensor absent = {};         // [B], int64: keys at the start of each row that belong to no token; undefined means none
 };
 
 /// Causal attention of H query heads over G key heads, head h reading key head floor(h G / H):

@@ -16,22 +16,33 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// scores[j] = q k_j for the `count` keys from k on, `stride` apart; four keys share a load of q.
+/// to[j] = q k_j for kKeys keys, `stride` apart.
+template <size_t kKeys, class T>
+HWY_INLINE void key_products_block(const float* q, const T* k, ptrdiff_t stride, size_t width, float* to) {
+  Vector sums[4];
+  for (auto& sum : sums) sum = hn::Zero(Floats());
+  size_t i = 0;
+  for (; i + lanes() <= width; i += lanes()) {
+    const auto channels = load_whole(q + i);
+    HWY_UNROLL(4)
+    for (size_t j = 0; j < kKeys; ++j)
+      sums[j] = hn::MulAdd(channels, load_whole(k + static_cast<ptrdiff_t>(j) * stride + i), sums[j]);
+  }
+  float totals[4];
+  sums_of_four(sums, totals);
+  for (size_t j = 0; j < kKeys; ++j) {
+    for (size_t rest = i; rest < width; ++rest)
+      totals[j] += q[rest] * wide(k[static_cast<ptrdiff_t>(j) * stride + rest]);
+    to[j] = totals[j];
+  }
+}
+
 template <class T>
 HWY_INLINE void key_products(const float* q, const T* k, ptrdiff_t stride, size_t width, size_t count, float* scores) {
-  const auto products = [&]<size_t kKeys>(const T* from, float* to) HWY_ATTR {
-    Vector sums[kKeys];
-    for (size_t j = 0; j < kKeys; ++j) sums[j] = hn::Zero(Floats());
-    walk(width, [&](size_t i, size_t some) HWY_ATTR {
-      const auto channels = load(q + i, some);
-      for (size_t j = 0; j < kKeys; ++j)
-        sums[j] = hn::MulAdd(channels, load(from + static_cast<ptrdiff_t>(j) * stride + i, some), sums[j]);
-    });
-    for (size_t j = 0; j < kKeys; ++j) to[j] = sum_of(sums[j]);
-  };
   size_t j = 0;
-  for (; j + 4 <= count; j += 4) products.template operator()<4>(k + static_cast<ptrdiff_t>(j) * stride, scores + j);
-  for (; j < count; ++j) products.template operator()<1>(k + static_cast<ptrdiff_t>(j) * stride, scores + j);
+  for (; j + 4 <= count; j += 4)
+    key_products_block<4>(q, k + static_cast<ptrdiff_t>(j) * stride, stride, width, scores + j);
+  for (; j < count; ++j) key_products_block<1>(q, k + static_cast<ptrdiff_t>(j) * stride, stride, width, scores + j);
 }
 
 /// The scores become weights that sum to one; `filled` of them, whole vectors.
@@ -49,23 +60,29 @@ HWY_INLINE void softmax_of(float* scores, size_t filled) {
   for (size_t i = 0; i < filled; i += lanes()) store_whole(hn::Mul(load_whole(scores + i), factor), scores + i);
 }
 
+/// kVectors vectors of y = sum of weights[j] v_j; `some` elements of each vector count.
+template <size_t kVectors, class T>
+HWY_INLINE void mix_block(const float* weights, const T* v, ptrdiff_t stride, size_t some, size_t count, T* y) {
+  Vector sums[kVectors];
+  HWY_UNROLL(4)
+  for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(Floats());
+  for (size_t j = 0; j < count; ++j, v += stride) {
+    const auto weight = all(weights[j]);
+    HWY_UNROLL(4)
+    for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::MulAdd(weight, load(v + c * lanes(), some), sums[c]);
+  }
+  HWY_UNROLL(4)
+  for (size_t c = 0; c < kVectors; ++c) store(sums[c], y + c * lanes(), some);
+}
+
 /// y = sum of weights[j] v_j over `count` values from v on, `stride` apart.
 template <class T>
 HWY_INLINE void mix_values(const float* weights, const T* v, ptrdiff_t stride, size_t width, size_t count, T* y) {
-  const auto columns = [&]<size_t kVectors>(size_t at, size_t some) HWY_ATTR {
-    Vector sums[kVectors];
-    for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(Floats());
-    const T* from = v + at;
-    for (size_t j = 0; j < count; ++j, from += stride) {
-      const auto weight = all(weights[j]);
-      for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::MulAdd(weight, load(from + c * lanes(), some), sums[c]);
-    }
-    for (size_t c = 0; c < kVectors; ++c) store(sums[c], y + at + c * lanes(), some);
-  };
   size_t i = 0;
-  for (; i + 4 * lanes() <= width; i += 4 * lanes()) columns.template operator()<4>(i, lanes());
-  for (; i + lanes() <= width; i += lanes()) columns.template operator()<1>(i, lanes());
-  if (i < width) columns.template operator()<1>(i, width - i);
+  for (; i + 4 * lanes() <= width; i += 4 * lanes()) mix_block<4>(weights, v + i, stride, lanes(), count, y + i);
+  for (; i + 2 * lanes() <= width; i += 2 * lanes()) mix_block<2>(weights, v + i, stride, lanes(), count, y + i);
+  for (; i + lanes() <= width; i += lanes()) mix_block<1>(weights, v + i, stride, lanes(), count, y + i);
+  if (i < width) mix_block<1>(weights, v + i, stride, width - i, count, y + i);
 }
 
 HWY_INLINE void cap_scores(float cap, float* scores, size_t filled) {

@@ -238,20 +238,27 @@ void attend_f32(const AttentionShape& shape, const AttentionInputs& inputs, size
   }
 }
 
-/// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights.
+/// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights. Adds
+/// those after the cap to the head's `dbias`, where it is not null.
 HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, const float* along, float* weights,
-                                     float* gradients, const float* slopes) {
+                                     float* gradients, const float* slopes, float* dbias) {
   for (size_t r = 0; r < tile.query_count; ++r) {
     const auto shift = all(log_z[tile.first_query + r]), mean = all(along[r]);
     const RowSeed seed(tile, r);
     const SeenVectors seen(tile, r);
     seen.clear_others(weights + r * kTile);
     seen.clear_others(gradients + r * kTile);
+    const auto bias_row = static_cast<ptrdiff_t>(tile.first_query + r) * tile.shape.bias_query +
+                          static_cast<ptrdiff_t>(tile.first_key) - static_cast<ptrdiff_t>(r * kTile);
     for (size_t i = r * kTile + seen.first; i < r * kTile + seen.last; i += lanes()) {
       const auto weight = exp_of(hn::Sub(load_whole(weights + i), shift));
       const bool drops = tile.shape.dropout > 0;
       const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);
       auto gradient = hn::Mul(weight, hn::Sub(hn::Mul(keep, load_whole(gradients + i)), mean));
+      if (dbias != nullptr) {
+        float* to = dbias + bias_row + static_cast<ptrdiff_t>(i);
+        store_whole(hn::Add(load_whole(to), gradient), to);
+      }
       if (slopes != nullptr) gradient = hn::Mul(gradient, load_whole(slopes + i));
       store_whole(hn::Mul(keep, weight), weights + i);
       store_whole(gradient, gradients + i);
@@ -275,6 +282,10 @@ void attend_backward_f32(const AttentionShape& shape, const AttentionInputs& inp
                   .key_count = 0};
     const HeadInputs head(shape, inputs, tile.batch, tile.head);
     const auto own = (tile.batch * shape.queries * shape.heads + tile.head) * value_width;
+    float* dbias = gradients.dbias == nullptr
+                       ? nullptr
+                       : gradients.dbias + static_cast<ptrdiff_t>(tile.batch) * gradients.dbias_batch +
+                             static_cast<ptrdiff_t>(tile.head) * shape.bias_head;
     for (size_t t = 0; t < shape.queries; ++t) {
       auto sum = hn::Zero(Floats());
       const auto at = own + t * stride;
@@ -303,7 +314,7 @@ void attend_backward_f32(const AttentionShape& shape, const AttentionInputs& inp
         product(tile.query_count, kTile, value_width, {dy, stride, 1},
                 {head.values_across + key_tile * value_width * kTile, kTile}, {score_gradients.data(), kTile}, false);
         take_score_gradients(tile, gradients.log_z + task * shape.queries, along.data() + tile.first_query,
-                             weights.data(), score_gradients.data(), capped ? slopes.data() : nullptr);
+                             weights.data(), score_gradients.data(), capped ? slopes.data() : nullptr, dbias);
         product(tile.key_count, value_width, tile.query_count, {weights.data(), 1, kTile}, {dy, stride}, dv, true);
         product(tile.key_count, width, tile.query_count, {score_gradients.data(), 1, kTile}, {queries.data(), width},
                 dk, true);

@@ -20,8 +20,10 @@ struct AttentionShape {
   size_t width = 0, value_width = 0;        // K, W
   size_t window = 0;
   float scale = 1;
-  float softcap = 0;            // 0 means off
-  const float* bias = nullptr;  // added after the cap; the scores' own strides, keys side by side
+  float softcap = 0;  // 0 means off
+  // Added after the cap: for query t and key j, bias[t * bias_query + j] of the batch and head. Each row is read to the
+  // end of its last tile that the query sees.
+  const float* bias = nullptr;
   ptrdiff_t bias_batch = 0, bias_head = 0, bias_query = 0;
   float dropout = 0;  // share of weights dropped; which ones follows from the seed, sequence, head, query and key
   uint64_t seed = 0;
@@ -51,6 +53,9 @@ struct AttentionGradients {
   float* dq = nullptr;
   float* dk = nullptr;
   float* dv = nullptr;
+  float* dbias =
+      nullptr;  // null, or [B, H] such tables with bias_query and bias_head, zero before: the bias's gradient
+  ptrdiff_t dbias_batch = 0;
 };
 void attend_backward(const AttentionShape& shape, const AttentionInputs& inputs, const AttentionGradients& gradients,
                      size_t first, size_t last);

@@ -26,6 +26,28 @@ HWY_INLINE size_t lanes() { return hn::Lanes(Floats()); }
 HWY_INLINE Vector all(float value) { return hn::Set(Floats(), value); }
 HWY_INLINE float sum_of(Vector v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
 
+/// The sums of four vectors, each always taken in the same order.
+HWY_INLINE void sums_of_four(const Vector* v, float* sums) {
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t i = 0; i < 4; ++i) sums[i] = hn::GetLane(v[i]);
+#else
+  const Floats floats;
+  const hn::RepartitionToWide<Floats> pairs;
+  const auto halved = [&](Vector a, Vector b) HWY_ATTR {  // a0+a2 b0+b2 a1+a3 b1+b3 in every block of four
+    return hn::Add(hn::InterleaveLower(floats, a, b), hn::InterleaveUpper(floats, a, b));
+  };
+  const auto ab = hn::BitCast(pairs, halved(v[0], v[1])), cd = hn::BitCast(pairs, halved(v[2], v[3]));
+  const auto blocks = hn::Add(hn::BitCast(floats, hn::InterleaveLower(pairs, ab, cd)),
+                              hn::BitCast(floats, hn::InterleaveUpper(pairs, ab, cd)));
+  HWY_ALIGN float parts[hn::MaxLanes(Floats())];
+  hn::Store(blocks, floats, parts);
+  const hn::FixedTag<float, 4> four;
+  auto sum = hn::Load(four, parts);
+  for (size_t i = 4; i < lanes(); i += 4) sum = hn::Add(sum, hn::Load(four, parts + i));
+  hn::StoreU(sum, four, sums);
+#endif
+}
+
 HWY_INLINE Vector load_whole(const float* from) { return hn::LoadU(Floats(), from); }
 
 HWY_INLINE Vector load_whole(const Bf16* from) {

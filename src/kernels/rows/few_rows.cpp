@@ -16,11 +16,12 @@ namespace blockzoo::rows::HWY_NAMESPACE {
 /// kRows rows of x against kOutputs rows of w. Every sum is taken in the same order, whatever the block.
 template <size_t kRows, size_t kOutputs, class T>
 HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  Vector sums[kRows][kOutputs];
+  constexpr size_t kSums = kOutputs < 4 ? 4 : kOutputs;  // they are added up four at a time
+  Vector sums[kRows][kSums];
   HWY_UNROLL(8)
   for (size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(8)
-    for (size_t o = 0; o < kOutputs; ++o) sums[r][o] = hn::Zero(Floats());
+    for (size_t o = 0; o < kSums; ++o) sums[r][o] = hn::Zero(Floats());
   }
   const size_t inputs = shape.inputs, step = lanes();
   size_t i = 0;
@@ -31,37 +32,46 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
     HWY_UNROLL(8)
     for (size_t o = 0; o < kOutputs; ++o) {
       const auto weights = load_whole(w + o * inputs + i);
-      hwy::Prefetch(w + (o + kOutputs) * inputs +
-                    i);  // of the next block: rows are too short for the processor to foresee
+      hwy::Prefetch(w + (o + kOutputs) * inputs + i);  // of the next block: rows are too short for the processor to see
       HWY_UNROLL(8)
       for (size_t r = 0; r < kRows; ++r) sums[r][o] = hn::MulAdd(values[r], weights, sums[r][o]);
     }
   }
   for (size_t r = 0; r < kRows; ++r) {
+    float totals[kSums];
+    for (size_t o = 0; o < kSums; o += 4) sums_of_four(&sums[r][o], totals + o);
     for (size_t o = 0; o < kOutputs; ++o) {
-      float sum = sum_of(sums[r][o]);
-      for (size_t j = i; j < inputs; ++j) sum += wide(x[r * inputs + j]) * wide(w[o * inputs + j]);
-      put(sum + (bias == nullptr ? 0 : wide(bias[o])), y + r * shape.outputs + o);
+      for (size_t j = i; j < inputs; ++j) totals[o] += wide(x[r * inputs + j]) * wide(w[o * inputs + j]);
+      put(totals[o] + (bias == nullptr ? 0 : wide(bias[o])), y + r * shape.outputs + o);
     }
   }
 }
 
-template <size_t kOutputs, class T>
-HWY_INLINE void few_rows_outputs(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  size_t r = 0;
-  for (; r + 4 <= shape.rows; r += 4)
-    few_rows_block<4, kOutputs>(shape, x + r * shape.inputs, w, bias, y + r * shape.outputs);
-  for (; r < shape.rows; ++r) few_rows_block<1, kOutputs>(shape, x + r * shape.inputs, w, bias, y + r * shape.outputs);
+/// All rows against the outputs from `o` on that make blocks of kOutputs; returns the first that is left.
+template <size_t kRows, size_t kOutputs, class T>
+HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const T* w, const T* bias, size_t o,
+                                   size_t last, T* y) {
+  for (; o + kOutputs <= last; o += kOutputs) {
+    const T* own_bias = bias == nullptr ? nullptr : bias + o;
+    size_t r = 0;
+    for (; r + kRows <= shape.rows; r += kRows)
+      few_rows_block<kRows, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
+                                      y + r * shape.outputs + o);
+    for (; r < shape.rows; ++r)
+      few_rows_block<1, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
+                                  y + r * shape.outputs + o);
+  }
+  return o;
 }
 
 template <class T>
 HWY_INLINE void few_rows_range(const FewRowsShape& shape, const T* x, const T* w, const T* bias, size_t first,
                                size_t last, T* y) {
-  const auto own_bias = [&](size_t o) { return bias == nullptr ? nullptr : bias + o; };
-  constexpr size_t kMost = HWY_TARGET == HWY_AVX3 ? 8 : 2;  // 32 registers, or 16
-  size_t o = first;
-  for (; o + kMost <= last; o += kMost) few_rows_outputs<kMost>(shape, x, w + o * shape.inputs, own_bias(o), y + o);
-  for (; o < last; ++o) few_rows_outputs<1>(shape, x, w + o * shape.inputs, own_bias(o), y + o);
+  constexpr size_t kRows = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
+  auto o = first;
+  if (shape.rows < kRows) o = few_rows_outputs<1, 8>(shape, x, w, bias, o, last, y);
+  o = few_rows_outputs<kRows, 4>(shape, x, w, bias, o, last, y);
+  few_rows_outputs<1, 1>(shape, x, w, bias, o, last, y);
 }
 
 void few_rows_f32(const FewRowsShape& shape, const float* x, const float* w, const float* bias, size_t first,

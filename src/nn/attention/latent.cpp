@@ -92,7 +92,7 @@ Tensor LatentAttentionImpl::forward(const Tensor& x, const Context& context) {
                         .softcap = config_.softcap,
                         .dropout = is_training() ? config_.dropout : 0};
   const auto mixed = [&](const Tensor& query, const KeysValues& seen) {
-    options.bias = position.added_scores(turned, options.scale, seen.keys.size(1));
+    position.add_scores(turned, seen.keys.size(1), options);
     options.absent = seen.absent;
     return attend(query, seen.keys, seen.values, options);
   };

@@ -60,15 +60,14 @@ Tensor SoftmaxAttentionImpl::forward(const Tensor& x, const Context& context) {
   q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.places);
   const auto seen = keys_values(x, context);  // [B, S, G, K]
   if (context.made != nullptr) *context.made = seen;
-  const auto scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_)));
-  const auto y = attend(position.content_queries(q), seen.keys, seen.values,
-                        {.scale = scale,
-                         .window = config_.window,
-                         .softcap = config_.softcap,
-                         .dropout = is_training() ? config_.dropout : 0,
-                         .bias = position.added_scores(q, scale, seen.keys.size(1)),
-                         .absent = seen.absent});  // [B, T, H, K]
-  return output_(y.flatten(-2));                   // [B, T, D]
+  AttendOptions options{.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_))),
+                        .window = config_.window,
+                        .softcap = config_.softcap,
+                        .dropout = is_training() ? config_.dropout : 0,
+                        .absent = seen.absent};
+  position.add_scores(q, seen.keys.size(1), options);
+  const auto y = attend(position.content_queries(q), seen.keys, seen.values, options);  // [B, T, H, K]
+  return output_(y.flatten(-2));                                                        // [B, T, D]
 }
 
 }  // namespace blockzoo

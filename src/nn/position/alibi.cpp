@@ -16,9 +16,7 @@ Tensor alibi_slopes(int64_t heads) {
   std::vector<double> slopes;
   for (int64_t h = 0; h < std::min(heads, power); ++h) slopes.push_back(slope(static_cast<double>(h + 1), power));
   for (int64_t h = 0; h < heads - power; ++h) slopes.push_back(slope(static_cast<double>(2 * h + 1), 2 * power));
-  return at::tensor(slopes, at::TensorOptions().dtype(at::kDouble).device(birthplace()))
-      .to(at::kFloat)
-      .view({-1, 1, 1});
+  return at::tensor(slopes, at::TensorOptions().dtype(at::kDouble).device(birthplace())).to(at::kFloat).view({-1, 1});
 }
 
 }  // namespace
@@ -26,10 +24,8 @@ Tensor alibi_slopes(int64_t heads) {
 AlibiPositionImpl::AlibiPositionImpl(const AlibiPositionConfig&, const PositionDims& dims)
     : slopes_(register_buffer("slopes", alibi_slopes(dims.heads))) {}
 
-Tensor AlibiPositionImpl::bias(int64_t queries, int64_t keys) const {
-  const auto i = at::arange(keys - queries, keys, slopes_.options()).unsqueeze(1);
-  const auto j = at::arange(keys, slopes_.options());
-  return slopes_ * (j - i);  // [H, T, S]
+Tensor AlibiPositionImpl::distance_bias(int64_t distances) const {
+  return -slopes_ * at::arange(distances, slopes_.options());  // [H, S]
 }
 
 }  // namespace blockzoo

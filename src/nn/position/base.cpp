@@ -2,17 +2,20 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/attention.h"
+
 namespace blockzoo {
 
 Tensor PositionImpl::embed(const Tensor& x, const Places&) const { return x; }
 Tensor PositionImpl::rotate(const Tensor& x, const Places&) const { return x; }
-Tensor PositionImpl::bias(int64_t, int64_t) const { return {}; }
+Tensor PositionImpl::distance_bias(int64_t) const { return {}; }
 Tensor PositionImpl::content_queries(const Tensor& q) const { return q; }
 Tensor PositionImpl::relative_scores(const Tensor&, int64_t) const { return {}; }
 
-Tensor PositionImpl::added_scores(const Tensor& q, double scale, int64_t keys) const {
+void PositionImpl::add_scores(const Tensor& q, int64_t keys, AttendOptions& options) const {
+  options.distance_bias = distance_bias(keys);
   const auto relative = relative_scores(q, keys);
-  return relative.defined() ? relative * scale : bias(q.size(1), keys);
+  options.bias = relative.defined() ? relative * options.scale : relative;
 }
 
 Tensor PositionImpl::rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {

@@ -25,13 +25,10 @@ RelativeBiasPositionImpl::RelativeBiasPositionImpl(const RelativeBiasPositionCon
     : table_(register_module("table", Embedding(config.buckets, dims.heads))),
       bucket_(register_buffer("bucket", distance_buckets(config, dims.context))) {}
 
-Tensor RelativeBiasPositionImpl::bias(int64_t queries, int64_t keys) const {
-  TORCH_CHECK(keys <= bucket_.size(0), "[relative_bias] positions up to ", keys, " are asked for, but there are ",
-              bucket_.size(0));
-  const auto i = at::arange(keys - queries, keys, bucket_.options()).unsqueeze(1);
-  const auto j = at::arange(keys, bucket_.options());
-  const auto distance = (i - j).clamp_min(0);  // keys after the query are masked
-  return at::embedding(table_->weight, bucket_.index({distance})).permute({2, 0, 1});  // [H, T, S]
+Tensor RelativeBiasPositionImpl::distance_bias(int64_t distances) const {
+  TORCH_CHECK(distances <= bucket_.size(0), "[relative_bias] positions up to ", distances,
+              " are asked for, but there are ", bucket_.size(0));
+  return at::embedding(table_->weight, bucket_.slice(0, 0, distances)).t();  // [H, S]
 }
 
 }  // namespace blockzoo

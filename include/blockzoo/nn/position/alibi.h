@@ -20,7 +20,7 @@ struct AlibiPositionConfig {
 class AlibiPositionImpl final : public PositionImpl {
  public:
   AlibiPositionImpl(const AlibiPositionConfig& config, const PositionDims& dims);
-  Tensor bias(int64_t queries, int64_t keys) const override;
+  Tensor distance_bias(int64_t distances) const override;
 
  private:
   Tensor slopes_;  // [H, 1, 1]

@@ -10,6 +10,8 @@
 
 namespace blockzoo {
 
+struct AttendOptions;
+
 /// What a position encoding needs to know about the layers that use it.
 struct PositionDims {
   int64_t model = 0;         // D
@@ -25,16 +27,16 @@ class PositionImpl : public torch::nn::Module {
   virtual Tensor embed(const Tensor& x, const Places& places) const;
   /// On queries and keys alike: x [B, T, heads, rotary_width] -> the same shape.
   virtual Tensor rotate(const Tensor& x, const Places& places) const;
-  /// Added to the scores: [H, T, S], for queries that stand at the last T of S positions in a row; undefined means
-  /// nothing. It knows distances alone, so it is the same wherever the S positions are.
-  virtual Tensor bias(int64_t queries, int64_t keys) const;
+  /// Added to the score of a key 0 to S-1 places behind its query: [H, S]; undefined means nothing.
+  virtual Tensor distance_bias(int64_t distances) const;
   /// What meets the keys in the queries' place: q [B, T, H, rotary_width] -> the same shape.
   virtual Tensor content_queries(const Tensor& q) const;
-  /// Added to the scores before their factor, for such queries: [B, H, T, S]; undefined means nothing.
+  /// Added to the scores before their factor, for such queries, which stand at the last T of S positions in a row:
+  /// [B, H, T, S]; undefined means nothing. It knows distances alone, so it is the same wherever the S positions are.
   virtual Tensor relative_scores(const Tensor& q, int64_t keys) const;
 
-  /// All that is added to the scores: [H, T, S] or [B, H, T, S], or undefined. `scale` is the factor of the scores.
-  Tensor added_scores(const Tensor& q, double scale, int64_t keys) const;
+  /// Puts all that is added to the scores of `q` and `keys` keys into the options, whose scale is their factor.
+  void add_scores(const Tensor& q, int64_t keys, AttendOptions& options) const;
 
   /// Tables that are not learned keep their type: in bf16 position 257 would be 256, and bucket numbers are no floats.
   void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) override;

@@ -34,7 +34,7 @@ struct RelativeBiasPositionConfig {
 class RelativeBiasPositionImpl final : public PositionImpl {
  public:
   RelativeBiasPositionImpl(const RelativeBiasPositionConfig& config, const PositionDims& dims);
-  Tensor bias(int64_t queries, int64_t keys) const override;
+  Tensor distance_bias(int64_t distances) const override;
 
  private:
   Embedding table_;
