@@ -28,7 +28,7 @@ struct HandMade {
     const at::NoGradGuard no_grad;
     for (auto& [name, parameter] : parameters_of(*model)) parameter.zero_();
     at("embedding.weight").slice(1, 0, kVocabulary).fill_diagonal_(1);
-    at("position.weight").slice(1, kPlaces, kBefore).fill_diagonal_(1);
+    at("position.table.weight").slice(1, kPlaces, kBefore).fill_diagonal_(1);
     look_back(0, 1);
     look_back(1, kLength - 1);
     // values are tokens, written where the token before has its channels

@@ -32,7 +32,7 @@ def gpt2_state(module, w):
         if name in ("transformer.wte.weight", "lm_head.weight"):
             state[name] = w("embedding.weight", *shape).detach()
         elif name == "transformer.wpe.weight":
-            state[name] = w("position.weight", *shape).detach()
+            state[name] = w("position.table.weight", *shape).detach()
         elif parts[-2] in names:
             prefix = f"blocks.{number}." if number else ""
             state[name] = w(f"{prefix}{names[parts[-2]]}.{'gain' if last == 'weight' else 'bias'}", *shape).detach()
