@@ -42,11 +42,11 @@ function startHeadTable() {
   ];
   const induction = attention.induction !== null;
   if (induction) head.push({text: 'induction'}, {text: 'without repeat'}, {text: 'found'});
-  const figure = (value, column) => numberCell(digits(value), value, column);
+  const figure = (value, column) => numberCell(value, digits(value), column);
   const lines = attention.heads.map((each) => {
     const scores = inductionOf(each);
     const cells = [
-      numberCell(`${each.layer}`, each.layer, 'layer'), numberCell(`${each.head}`, each.head, 'head'),
+      numberCell(each.layer, `${each.layer}`, 'layer'), numberCell(each.head, `${each.head}`, 'head'),
       ...['entropy_nats', 'entropy_share', 'on_self', 'on_previous', 'on_first'].map((name) => figure(each[name], name)),
     ];
     if (induction) cells.push(figure(scores.repeat, 'repeat'), figure(scores.fresh, 'fresh'), cell(scores.found ? 'yes' : ''));

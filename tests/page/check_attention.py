@@ -37,7 +37,7 @@ def check_heads(page: Page, told: dict):
     page.check(len(rows) == count, f"lists {len(rows)} heads")
     scores = {(one["layer"], one["head"]): one for one in told["induction"]["heads"]}
     for row, head in zip(rows, told["heads"]):
-        wanted = {**head, **scores[head["layer"], head["head"]]}
+        wanted = {**scores[head["layer"], head["head"]], **head}
         for column, value in row.items():
             page.check(float(value) == wanted[column], f"has {value} as {column} of {head['layer']}.{head['head']}, not {wanted[column]}")
 
