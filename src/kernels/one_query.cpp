@@ -56,7 +56,7 @@ Tensor attend_one_query(const Tensor& query, const Tensor& k, const Tensor& v, c
   }
   Tensor by_key;  // [H, S], held until the end
   if (options.distance_bias.defined()) {
-    by_key = options.distance_bias.to(at::kFloat).flip(1);
+    by_key = options.distance_bias.to(at::kFloat).flip(1).contiguous();
     shape.bias = read<float>(by_key);
     shape.bias_head = by_key.stride(0);
   }
