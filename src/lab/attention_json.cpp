@@ -12,7 +12,7 @@ namespace {
 using AttentionJson = nlohmann::ordered_json;
 
 /// Six digits; null when it is not finite.
-AttentionJson six_digits(double value) {
+AttentionJson known_figure(double value) {
   if (!std::isfinite(value)) return nullptr;
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr;
@@ -25,10 +25,10 @@ AttentionJson induction_json(const InductionScores& scores) {
   for (const auto& head : scores.heads)
     heads.push_back({{"layer", head.layer},
                      {"head", head.head},
-                     {"repeat", six_digits(head.repeat)},
-                     {"fresh", six_digits(head.fresh)},
-                     {"on_previous", six_digits(head.on_previous)},
-                     {"chance", six_digits(head.chance)},
+                     {"repeat", known_figure(head.repeat)},
+                     {"fresh", known_figure(head.fresh)},
+                     {"on_previous", known_figure(head.on_previous)},
+                     {"chance", known_figure(head.chance)},
                      {"in_reach", head.in_reach},
                      {"found", head.found}});
   return {{"length", scores.length},
@@ -52,11 +52,11 @@ AttentionJson attention_figures(const AttentionReport& report) {
   for (const auto& head : report.heads)
     heads.push_back({{"layer", head.layer},
                      {"head", head.head},
-                     {"entropy_nats", six_digits(head.figures.entropy_nats)},
-                     {"entropy_share", six_digits(head.figures.entropy_share)},
-                     {"on_self", six_digits(head.figures.on_self)},
-                     {"on_previous", six_digits(head.figures.on_previous)},
-                     {"on_first", six_digits(head.figures.on_first)}});
+                     {"entropy_nats", known_figure(head.figures.entropy_nats)},
+                     {"entropy_share", known_figure(head.figures.entropy_share)},
+                     {"on_self", known_figure(head.figures.on_self)},
+                     {"on_previous", known_figure(head.figures.on_previous)},
+                     {"on_first", known_figure(head.figures.on_first)}});
   return {{"schema", 1},
           {"model", report.model},
           {"ids", report.ids},
@@ -77,7 +77,7 @@ std::string attention_json(const AttentionReport& report) {
     for (int64_t query = 0; query < weights.size(0); ++query) {
       AttentionJson row = AttentionJson::array();
       for (int64_t key = 0; key <= query; ++key)
-        row.push_back(six_digits(weights.const_data_ptr<double>()[query * weights.size(1) + key]));
+        row.push_back(known_figure(weights.const_data_ptr<double>()[query * weights.size(1) + key]));
       rows.push_back(std::move(row));
     }
     json["heads"][i]["weights"] = std::move(rows);
