@@ -28,6 +28,7 @@ drawForestTable();
 drawParts();
 drawFactorial();
 drawResults();
+drawSamples();
 startNorms();
 startProbes();
 drawConfigs();

@@ -66,5 +66,7 @@ template <>
 inline constexpr FamilyName family_name<Kernels>{22, "kernels", "how operators are computed on the CPU"};
 template <>
 inline constexpr FamilyName family_name<TokenizerConfig>{23, "tokenizer", "what turns text into tokens"};
+template <>
+inline constexpr FamilyName family_name<SampleConfig>{24, "sample", "what the trained model writes"};
 
 }  // namespace blockzoo

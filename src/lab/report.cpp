@@ -13,6 +13,7 @@
 #include "blockzoo/lab/verdict.h"
 #include "lab/factorial.h"
 #include "lab/parts.h"
+#include "lab/report_samples.h"
 #include "lab/size_and_compute.h"
 #include "lab/sweep.h"
 #include "lab/table_text.h"
@@ -192,6 +193,7 @@ std::string report_markdown(const Study& study, const std::vector<RunOutcome>& o
   text += markdown_row(columns()) + markdown_row(std::vector<std::string>(columns().size(), "---"));
   for (const auto& row : rows) text += markdown_row(cells(row, judgement.measure));
   text += comparisons_markdown(judgement) + parts_markdown(judgement) + factorial_markdown(judgement.factorial);
+  text += samples_markdown(rows);
   text += "\n## What differs from the base\n\n" + arm_differences(study);
   text += "\n## Size and compute\n\n" + size_and_compute(study, outcomes);
   if (!effects.empty())

@@ -133,6 +133,7 @@ Json run_of(const PlannedRun& run, const RunOutcome& outcome, const RunTrace& tr
   json["started"] = record.started;
   json["machine"] = record.machine;
   json["built_with"] = record.built_with();
+  if (const auto& sample = record.sample) json["sample"] = {{"prompt", sample->prompt}, {"text", sample->text}};
   json["first_gradient_norms"] = Json::object();
   for (const auto& [layer, norm] : record.first_gradient_norms)
     json["first_gradient_norms"][layer] = blockzoo::number_or_null(norm);

@@ -12,8 +12,9 @@
 namespace blockzoo {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNothingLearned = {"train.log_every", "train.eval_every",  "train.save_every",
-                                                             "train.keep",      "train.probe_every", "train.threads"};
+constexpr std::array<std::string_view, 7> kNothingLearned = {"train.log_every",  "train.eval_every", "train.save_every",
+                                                             "train.keep",       "train.threads",    "train.sample",
+                                                             "train.probe_every"};
 
 /// Whether `path` is `key` or stands below it.
 bool is_within(std::string_view path, std::string_view key) {

@@ -92,11 +92,22 @@ struct KeepsSpaces {
   bool operator()(const auto&) const { return true; }
 };
 
-bool joins_words(const AddedToken& token) {
+/// `marks`: in the normalised text a space is written by its mark.
+bool joins_words(const AddedToken& token, bool marks) {
   const auto& content = token.content;
   const bool only_spaces = content.find_first_not_of(' ') == content.npos;
   return (content.find(' ') != content.npos && !only_spaces) || content == " " ||
-         content.find(kSpaceMark) != content.npos || (token.rstrip && is_ascii_letter(content.back()));
+         (marks && token.normalized && content.find(kSpaceMark) != content.npos) ||
+         (token.rstrip && is_ascii_letter(content.back()));
+}
+
+/// A cut at spaces where the normaliser has left none.
+bool finds_nothing(const SplitStep& step, const std::vector<NormalizerStep>& normalizer) {
+  const auto is_space = [](const Pattern& pattern) { return literal_of(pattern.expression()) == " "; };
+  return is_space(step.pattern) && std::any_of(normalizer.begin(), normalizer.end(), [&](const NormalizerStep& one) {
+           const auto* replaced = std::get_if<ReplaceStep>(&one);
+           return replaced != nullptr && is_space(replaced->pattern) && replaced->content == kSpaceMark;
+         });
 }
 
 bool joins_lines(const AddedToken& token) {
@@ -138,9 +149,12 @@ WordCuts word_cuts(const TokenizerParts& parts) {
   const bool normal_forms = std::all_of(parts.normalizer.begin(), parts.normalizer.end(), [](const auto& step) {
     return std::holds_alternative<NormalFormStep>(step);  // neither letter nor space nor line end joins what is before
   });
+  const auto* bpe = std::get_if<Bpe::Config>(&parts.model);
+  const bool over_characters = bpe == nullptr || bpe->unit == BpeUnit::kCharacter;
   if (!std::all_of(parts.normalizer.begin(), parts.normalizer.end(),
                    [](const auto& step) { return std::visit(KeepsSpaces{}, step); }) ||
-      std::any_of(parts.added.begin(), parts.added.end(), joins_words))
+      std::any_of(parts.added.begin(), parts.added.end(),
+                  [&](const AddedToken& token) { return joins_words(token, over_characters); }))
     return {};
   WordCuts cuts;
   for (const auto& step : parts.pre_tokenizer) {
@@ -154,12 +168,11 @@ WordCuts word_cuts(const TokenizerParts& parts) {
       cuts.lines = normal_forms && std::none_of(parts.added.begin(), parts.added.end(), joins_lines);
     } else if (removes_spaces(*split)) {
       cuts.spaces = true;
-    } else if (!splits_off_a_class(*split)) {
+    } else if (!splits_off_a_class(*split) && !finds_nothing(*split, parts.normalizer)) {
       return {};
     }
   }
-  const auto* bpe = std::get_if<Bpe::Config>(&parts.model);
-  const bool words = bpe == nullptr || (bpe->unit == BpeUnit::kCharacter && !bpe->ignore_merges);
+  const bool words = over_characters && (bpe == nullptr || !bpe->ignore_merges);
   cuts.spaces = cuts.spaces || (words && !parts.byte_letters && pieces_end_at_marks(parts.pieces));
   return cuts;
 }

@@ -113,6 +113,10 @@ RunRecord record_from_json(const std::string& text) {
   if (json.contains("validation")) record.validation = eval_from(json.at("validation"));
   if (json.contains("best_validation")) record.best_validation = eval_from(json.at("best_validation"));
   record.best_step = json.at("best_step");
+  if (json.contains("sample")) {
+    const auto& sample = json.at("sample");
+    record.sample = Sample{sample.at("prompt"), sample.at("text"), sample.at("tokens")};
+  }
   return record;
 }
 
@@ -156,6 +160,8 @@ std::string to_json(const RunRecord& record) {
     for (const double loss : record.validation->window_losses)
       json["validation"]["window_losses"].push_back(number(loss));
   }
+  if (const auto& sample = record.sample)
+    json["sample"] = {{"prompt", sample->prompt}, {"text", sample->text}, {"tokens", sample->tokens}};
   if (record.best_validation) json["best_validation"] = to_object(*record.best_validation);
   const auto& build = record.build;
   json["build"] = {{"version", build.version},

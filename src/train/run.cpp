@@ -14,6 +14,7 @@
 #include "blockzoo/hub/run_lock.h"
 #include "blockzoo/hub/weights.h"
 #include "blockzoo/nn/flops.h"
+#include "blockzoo/text/tokenizer_contents.h"
 #include "blockzoo/train/probe.h"
 #include "blockzoo/train/stop.h"
 #include "train/alarms.h"
@@ -92,6 +93,7 @@ class Run {
     std::filesystem::remove_all(checkpoints());
     std::filesystem::remove(folder_ / "metrics.jsonl");
     write_file(folder_ / "config.yaml", write_yaml(to_document(config_)));
+    keep_tokenizer();
     metrics_.emplace(folder_ / "metrics.jsonl");
     record_.first_gradient_norms = session_.first_gradient_norms();
     if (config_.train.probe_every > 0) look_inside();
@@ -113,6 +115,7 @@ class Run {
     if (session_.steps_done() == config_.train.steps) {
       const auto alarm = tokens_alarm(session_.tokens_seen(), tokens_of(config_.train.steps));
       if (!alarm.empty()) raise(alarm);
+      take_sample();
       return end(RunStatus::kFinished);
     }
     record_.message = fmt::format("stopped by signal {} after step {}", stop_signal(), session_.steps_done());
@@ -131,6 +134,16 @@ class Run {
   }
 
  private:
+  /// A copy of the tokenizer's files, so that the run is whole wherever it lies.
+  void keep_tokenizer() const {
+    const auto folder = folder_ / kKeptTokenizer;
+    std::filesystem::remove_all(folder);
+    const auto* file = tokenizer_file_of(config_.data.corpus);
+    if (file == nullptr) return;
+    std::filesystem::create_directories(folder);
+    for (const auto& [name, contents] : tokenizer_contents(file->path)) write_file(folder / name, contents);
+  }
+
   std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
   static bool due(int64_t every, int64_t step) { return every > 0 && step % every == 0; }
   int64_t tokens_of(int64_t steps) const { return steps * config_.train.batch * config_.model.context; }
@@ -223,6 +236,17 @@ class Run {
     record_.training_flops = flops_of_step_ * static_cast<double>(record_.step);
     record_.batches_hash = hex(session_.batches_hash());
     blockzoo::write_record(folder_, record_);
+  }
+
+  /// A model that cannot write is no reason for a run to fail.
+  void take_sample() {
+    const auto* wanted = std::get_if<TextSample>(&config_.train.sample);
+    if (wanted == nullptr) return;
+    try {
+      record_.sample = draw_sample(*session_.model(), config_, *wanted);
+    } catch (const std::exception& error) {
+      raise(std::string("no sample was written: ") + error.what());
+    }
   }
 
   RunRecord end(RunStatus status) {

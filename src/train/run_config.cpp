@@ -45,8 +45,21 @@ RunConfig read(Document document, const std::vector<std::string>& sets) {
   return sets.empty() ? config : patched(config, parse_assignments(sets), std::filesystem::current_path());
 }
 
+/// The copy of its tokenizer that a run keeps, for config.yaml in its folder or in one of its checkpoints'.
+std::filesystem::path kept_tokenizer(const std::filesystem::path& config) {
+  const auto folder = std::filesystem::absolute(config).parent_path();
+  if (config.filename() != "config.yaml") return {};
+  const auto run = std::filesystem::exists(folder / "state.json") ? folder.parent_path().parent_path() : folder;
+  const bool kept = std::filesystem::exists(run / "run.json") && std::filesystem::exists(run / kKeptTokenizer);
+  return kept ? run / kKeptTokenizer : std::filesystem::path();
+}
+
 Document named_document(const std::filesystem::path& path, const std::string& scale) {
-  return scale.empty() ? open_document({}, path) : document_over(path.string(), scale);
+  if (!scale.empty()) return document_over(path.string(), scale);
+  auto document = open_document({}, path);
+  if (const auto kept = kept_tokenizer(path); !kept.empty())
+    document.tree["data"]["corpus"]["tokenizer"]["path"] = Tree::scalar(kept.string(), /*quoted=*/true);
+  return document;
 }
 
 }  // namespace
@@ -99,13 +112,15 @@ std::string identity(const RunConfig& config) {
   bare.train.save_every = defaults.save_every;
   bare.train.keep = defaults.keep;
   bare.train.probe_every = defaults.probe_every;
+  bare.train.sample = defaults.sample;
   if (auto* weights = std::get_if<WeightsStart>(&bare.start)) weights->path = hex(file_hash(weights->path));
   auto tree = to_tree(bare);
   if (const auto* text = std::get_if<TextConfig>(&bare.data.corpus); text != nullptr && tokenizer.empty())
     std::erase_if(tree["data"]["corpus"].entries, [](const auto& entry) { return entry.key == "tokenizer"; });
   if (std::holds_alternative<DrawnStart>(bare.start))  // runs from before there was a choice keep their identity
     std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "start"; });
-  std::erase_if(tree["train"].entries, [](const auto& entry) { return entry.key == "probe_every"; });  // the same
+  std::erase_if(tree["train"].entries,
+                [](const auto& entry) { return entry.key == "probe_every" || entry.key == "sample"; });  // the same
   if (bare.train.kernels == Kernels::kReference)  // as those runs were computed
     std::erase_if(tree["train"].entries, [](const auto& entry) { return entry.key == "kernels"; });
   return hex(hash_bytes(write_yaml(tree)));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "blockzoo/hub/atomic_file.h"
+#include "lab/report_samples.h"
 #include "support/catch.h"
 #include "support/temporary_folder.h"
 #include "support/tiny_run.h"
@@ -151,6 +152,18 @@ TEST_CASE("An arm in which model and training change together is told beside the
   REQUIRE(before.size() == 3);
   CHECK_THAT(before[1], ContainsSubstring("NOT one change"));
   CHECK(before[2] == "ALARM in 1 runs: the start is odd");
+}
+
+TEST_CASE("The report shows what the first sampled seed of each row wrote, as it is", "[lab][report][torch]") {
+  auto [study, outcomes] = made({1.0, 2.0, 3.0, 4.0});
+  CHECK(samples_markdown(summarise(study, outcomes)).empty());
+  for (auto& outcome : outcomes) outcome.record.seed = 1;
+  outcomes[1].record.sample = Sample{.prompt = "Once", .text = " upon\n*a* time", .tokens = 5};
+  outcomes[2].record.sample = Sample{.prompt = "Once", .text = " more", .tokens = 2};
+  outcomes[3].record.sample = Sample{.prompt = "Once", .text = " unseen", .tokens = 2};
+  const auto text = samples_markdown(summarise(study, outcomes));
+  CHECK_THAT(text, ContainsSubstring("**a, lr 1e-3**, seed 1:\n\n    Once upon\n    *a* time\n"));
+  CHECK_THAT(text, ContainsSubstring("    Once more\n") && !ContainsSubstring("unseen"));
 }
 
 TEST_CASE("The files hold every row, every run and the reasons of what did not finish", "[lab][report][torch]") {

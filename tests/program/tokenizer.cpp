@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "blockzoo/hub/atomic_file.h"
 #include "support/catch.h"
 #include "support/program.h"
 #include "support/temporary_folder.h"
@@ -51,6 +52,30 @@ TEST_CASE("blockzoo tokenizer learns, encodes, decodes and shows", "[program][te
   CHECK_FALSE(std::filesystem::exists(made.folder / "new"));
   CHECK_THAT(made.run({"tokenizer", "decode", "--tokenizer", "learnt", "texts/a.txt"}, 1),
              ContainsSubstring("is no token file"));
+}
+
+TEST_CASE("A run speaks, and is exported when its tokenizer's folder and texts are gone", "[program][text]") {
+  const TokenizerFolder made;
+  made.folder.write("run.yaml",
+                    "model: {vocabulary: 290, width: 8, layers: 1, context: 16, block: {attention: {heads: 2}}}\n"
+                    "data: {corpus: {kind: text, path: texts, tokenizer: {kind: file, path: learnt}}}\n"
+                    "train: {steps: 2, batch: 2, sample: {kind: text, prompt: the cat, tokens: 5}}\n");
+  made.run({"train", "run.yaml", "--out", "run"});
+  const auto record = nlohmann::json::parse(read_file(made.folder / "run/run.json"));
+  CHECK(record["sample"]["prompt"] == "the cat");
+  const auto written =
+      made.run({"generate", "--model", "run", "--prompt", "the cat", "--tokens", "5", "--temperature", "0"});
+  CHECK(written == "the cat" + record["sample"]["text"].get<std::string>() + "\n");
+  std::filesystem::rename(made.folder / "run", made.folder / "moved");
+  for (const auto* gone : {"learnt", "texts"}) std::filesystem::remove_all(made.folder / gone);
+  const auto generate = [&](const std::string& model) {
+    return made.run({"generate", "--model", model, "--prompt", "the cat", "--tokens", "5", "--temperature", "0"});
+  };
+  CHECK(generate("moved") == written);
+  CHECK(generate("moved/checkpoints/step_00000002") == written);
+  made.run({"export", "moved", "--to", "hub"});
+  CHECK(read_file(made.folder / "hub/tokenizer.json") == read_file(made.folder / "moved/tokenizer/tokenizer.json"));
+  CHECK(generate("hub") == written);
 }
 
 TEST_CASE("A run trains on a text with a tokenizer of its own, and on its token file alike", "[program][text]") {

@@ -151,7 +151,9 @@ TEST_CASE("Files that are encoded in blocks on all cores give the ids of the who
         "sentencepiece_gemma.model", "sentencepiece_bpe_rules.model"}) {
     INFO(file);
     const auto tokenizer = open_tokenizer(golden_file(file));
-    CHECK((tokenizer->last_cut(text) > 0) == (file != "bloom.json"));
+    // A pattern that is not known, and a table with a rule for "q r".
+    const bool uncut = file == "bloom.json" || file == "sentencepiece_bpe_rules.model";
+    CHECK((tokenizer->last_cut(text) > 0) == !uncut);
     std::vector<int64_t> ids;
     encode_files(
         *tokenizer, files, [&](std::span<const int64_t> block) { ids.insert(ids.end(), block.begin(), block.end()); },

@@ -70,6 +70,30 @@ TEST_CASE("A run leaves its config, record, metrics and checkpoint", "[train][ru
   CHECK(write_yaml(to_document(config)) == read_file(folder / "run" / "config.yaml"));
 }
 
+TEST_CASE("A sample changes nothing but the record, and depends on the seed", "[train][run][torch]") {
+  const TemporaryFolder folder;
+  auto config = tiny_run();
+  const auto plain = run_training(config, options(folder / "plain"));
+  CHECK_FALSE(plain.sample);
+  config.train.sample = TextSample{.prompt = "Once", .tokens = 12, .temperature = 1};
+  const auto sampled = run_training(config, options(folder / "sampled"));
+  CHECK(sampled.identity == plain.identity);
+  CHECK(metrics(folder / "sampled") == metrics(folder / "plain"));
+  REQUIRE(sampled.sample);
+  CHECK(sampled.sample->prompt == "Once");
+  CHECK(sampled.sample->tokens == 12);
+  CHECK_FALSE(sampled.sample->text.empty());
+  CHECK(to_json(read_record(folder / "sampled")) == to_json(sampled));
+  CHECK(run_training(config, options(folder / "again")).sample->text == sampled.sample->text);
+
+  config.train.sample = TextSample{.prompt = std::string(100, 'x')};  // longer than the context
+  const auto none = run_training(config, options(folder / "none"));
+  CHECK(none.status == RunStatus::kFinished);
+  CHECK_FALSE(none.sample);
+  REQUIRE_FALSE(none.alarms.empty());
+  CHECK(none.alarms.back().starts_with("no sample was written: "));
+}
+
 TEST_CASE("A run that was cut off and resumed equals one that was not, bit for bit", "[train][run][torch]") {
   const TemporaryFolder folder;
   const auto straight = run_training(eventful_run(), options(folder / "straight"));

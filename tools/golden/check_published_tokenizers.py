@@ -112,7 +112,7 @@ def main():
     program, folder = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
     texts, size = [], 0
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        text = file.read_text(encoding="utf-8", errors="replace", newline="")
+        text = file.read_bytes().decode("utf-8", "replace")
         texts.append("".join(letter for letter in text if letter.isascii() or known(ord(letter))))
         size += len(text)
         if size > TEXT_BYTES:

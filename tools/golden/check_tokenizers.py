@@ -128,7 +128,7 @@ def check_unicode(program, work):
 
 def real_texts(folder):
     if folder:
-        return [file.read_text(encoding="utf-8", newline="") for file in sorted(folder.rglob("*")) if file.is_file()]
+        return [file.read_bytes().decode() for file in sorted(folder.rglob("*")) if file.is_file()]
     texts, size = [], 0
     for file in sorted(pathlib.Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
         texts.append(file.read_bytes().decode("utf-8", "replace"))

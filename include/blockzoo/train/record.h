@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blockzoo/core/build_info.h"
+#include "blockzoo/train/sample.h"
 #include "blockzoo/train/session.h"
 
 namespace blockzoo {
@@ -53,8 +54,8 @@ struct RunRecord {
   BuildInfo build;      // of the program that trained it
   std::string kernels;  // what computed it, as describe(Kernels) has it; empty: not known
   int64_t threads = 0;
-  std::string started;  // UTC, ISO 8601
-  double train_s = 0;   // time in updates, validation and saving left out
+  std::string started;    // UTC, ISO 8601
+  double train_s = 0;     // time in updates, validation and saving left out
   std::string tokenizer;  // hash of the one that a file gave; empty: a byte is a token, or not known
   std::string text_hash;  // of training and validation text, whatever tokenizer made tokens of it; empty: not known
   std::string data_hash;
@@ -66,6 +67,7 @@ struct RunRecord {
   std::optional<EvalResult> validation;       // at the end
   std::optional<EvalResult> best_validation;  // of all that were taken
   int64_t best_step = 0;
+  std::optional<Sample> sample;  // what the trained model writes; absent: nobody asked
 
   /// False for a record that no run has written: its numbers mean nothing.
   bool begun() const { return parameters > 0; }

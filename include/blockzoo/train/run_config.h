@@ -12,6 +12,7 @@
 #include "blockzoo/train/loss.h"
 #include "blockzoo/train/optimizer.h"
 #include "blockzoo/train/precision.h"
+#include "blockzoo/train/sample_config.h"
 #include "blockzoo/train/schedule.h"
 #include "blockzoo/train/start.h"
 
@@ -44,6 +45,7 @@ struct TrainConfig {
   int64_t save_every = 0;
   int64_t keep = 2;
   int64_t probe_every = 0;
+  SampleConfig sample;
 
   static void fields(auto& self, auto& visit) {
     visit("steps", self.steps, positive, "optimizer updates");
@@ -65,6 +67,7 @@ struct TrainConfig {
     visit("keep", self.keep, positive, "checkpoints kept, the newest");
     visit("probe_every", self.probe_every, not_negative,
           "steps between looks inside, layer by layer, which change nothing in training; 0 means none");
+    visit("sample", self.sample, "what the trained model writes, for the report");
   }
   static void rules(const auto& self, auto& expect) {
     expect(self.batch % self.accumulation == 0, "accumulation",
@@ -94,8 +97,14 @@ struct RunConfig {
     expect(
         self.model.vocabulary >= needed, "model.vocabulary",
         "is " + std::to_string(self.model.vocabulary) + ", but the data has ids up to " + std::to_string(needed - 1));
+    expect(
+        std::holds_alternative<NoSample>(self.train.sample) || !std::holds_alternative<TokensConfig>(self.data.corpus),
+        "train.sample", "needs a corpus of text; nobody knows what the ids of this one stand for");
   }
 };
+
+/// The folder in a run's folder with a copy of its tokenizer's files. The run's config.yaml means that copy.
+inline constexpr const char* kKeptTokenizer = "tokenizer";
 
 /// Reads a run file. A top-level `base: other.yaml` is read first and the rest is laid over it; `scale: 1/16` beside it
 /// makes the base's model smaller before that. Relative paths are seen from the file that names them; `scale`, when
