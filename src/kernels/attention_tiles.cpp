@@ -56,7 +56,7 @@ constexpr int64_t kBeyondTable = 2 * kTile;
 
 /// Biases by distance [H, S] the other way round, so that the keys of a query lie side by side, with zeros behind.
 Tensor by_key(const Tensor& distance_bias) {
-  return at::constant_pad_nd(distance_bias.to(at::kFloat).flip(1), {0, kBeyondTable});
+  return at::constant_pad_nd(distance_bias.to(at::kFloat).flip(1), {0, kBeyondTable}).contiguous();
 }
 
 /// Where the row of query 0 begins in by_key(): at the bias of key 0.

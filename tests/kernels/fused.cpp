@@ -254,7 +254,7 @@ TEST_CASE("Biases by distance are added in tiles, and learn", "[kernels][torch][
           return attend(t[0], t[1], t[2], options);
         };
         const std::vector<Tensor> inputs{2 * ramp("q", {2, length, 2, 24}), 2 * ramp("k", {2, keys, groups, 24}),
-                                         ramp("v", {2, keys, groups, 16}), ramp("bias", {2, keys})};
+                                         ramp("v", {2, keys, groups, 16}), ramp("bias", {keys, 2}).t()};
         check_share(biased, inputs, at::kFloat, 1e-5);
         check_share(biased, inputs, at::kBFloat16, 0x1p-7);  // a bias's gradient sums that of up to 130 rounded rows
       }

@@ -66,9 +66,9 @@ TEST_CASE("Attention of one query equals the formula for every option", "[kernel
               INFO(type << ", S " << c.keys << ", H " << c.heads << ", window " << window << ", cap " << softcap
                         << ", bias " << biased << ", absent " << absent);
               AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap}, wide = options;
-              const auto bias = ramp("bias", {c.heads, c.keys}).to(at::kFloat);
+              const auto bias = ramp("bias", {c.keys, c.heads}).to(at::kFloat).t();  // as a table gives it
               if (biased == std::string_view("pairs")) {
-                options.bias = bias.unsqueeze(1);
+                options.bias = bias.contiguous().unsqueeze(1);
                 wide.bias = options.bias.to(at::kDouble);
               } else if (biased == std::string_view("distances")) {
                 options.distance_bias = bias;
