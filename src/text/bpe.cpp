@@ -54,6 +54,7 @@ void Bpe::start(std::string_view word, std::vector<uint32_t>& ids) const {
   }
   // A row of characters that are not known is written when it ends, as `tokenizers` does; bytes in it come first.
   bool unknown_waits = false;
+  const auto has_id = [&](char c) { return (*config_.bytes)[static_cast<uint8_t>(c)] != kNoByte; };
   const auto flush = [&] {
     if (unknown_waits) ids.push_back(*config_.unknown);
     unknown_waits = false;
@@ -65,7 +66,7 @@ void Bpe::start(std::string_view word, std::vector<uint32_t>& ids) const {
     if (known != ids_.end()) {
       flush();
       ids.push_back(known->second);
-    } else if (config_.bytes) {
+    } else if (config_.bytes && std::all_of(character.begin(), character.end(), has_id)) {
       for (const char c : character) ids.push_back((*config_.bytes)[static_cast<uint8_t>(c)]);
     } else if (config_.unknown) {
       if (!config_.fuse_unknown) flush();

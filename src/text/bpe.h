@@ -14,6 +14,9 @@
 
 namespace blockzoo {
 
+/// In place of the id of a byte that has no token.
+inline constexpr uint32_t kNoByte = ~uint32_t{0};
+
 /// What a word is cut into before merges.
 enum class BpeUnit { kByte, kCharacter };
 
@@ -31,7 +34,7 @@ class Bpe final : public WordModel {
     bool ignore_merges = false;                         // a word that is a token is that token
     std::optional<uint32_t> unknown;                    // for a character that the vocabulary lacks
     bool fuse_unknown = false;                          // one id for a row of such characters
-    std::optional<std::array<uint32_t, 256>> bytes;     // or these ids for its bytes
+    std::optional<std::array<uint32_t, 256>> bytes;     // or these ids for its bytes, where each has one
   };
 
   explicit Bpe(Config config);

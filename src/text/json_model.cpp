@@ -44,11 +44,13 @@ uint32_t id_in(const JsonVocabulary& vocabulary, const std::string& token, const
   return static_cast<uint32_t>(found->second);
 }
 
-std::array<uint32_t, 256> byte_ids(const JsonNode& model, const JsonVocabulary& vocabulary) {
+/// Of bytes that the vocabulary lacks: kNoByte.
+std::array<uint32_t, 256> byte_ids(const JsonVocabulary& vocabulary) {
   std::array<uint32_t, 256> ids{};
-  for (int byte = 0; byte < 256; ++byte)
-    ids[static_cast<size_t>(byte)] =
-        id_in(vocabulary, byte_piece(static_cast<uint8_t>(byte)), model.get("byte_fallback"));
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto found = vocabulary.find(byte_piece(static_cast<uint8_t>(byte)));
+    ids[static_cast<size_t>(byte)] = found == vocabulary.end() ? kNoByte : static_cast<uint32_t>(found->second);
+  }
   return ids;
 }
 
@@ -76,7 +78,7 @@ void read_bpe(const JsonNode& model, bool bytes, const JsonVocabulary& vocabular
     if (id != vocabulary.end()) bpe.unknown = static_cast<uint32_t>(id->second);
   }
   bpe.fuse_unknown = model.get("fuse_unk").flag_or(false);
-  if (model.get("byte_fallback").flag_or(false) && !bytes) bpe.bytes = byte_ids(model, vocabulary);
+  if (model.get("byte_fallback").flag_or(false) && !bytes) bpe.bytes = byte_ids(vocabulary);
 
   const auto merges = model.get("merges");
   for (size_t i = 0; i < merges.size(); ++i) {
@@ -113,7 +115,14 @@ JsonVocabulary read_unigram(const JsonNode& model, TokenizerParts& parts) {
   const auto unknown = model.get("unk_id");
   if (!unknown.is_null())
     unigram.unknown = static_cast<uint32_t>(unknown.number(static_cast<int64_t>(parts.pieces.size()) - 1));
-  if (model.get("byte_fallback").flag_or(false)) unigram.bytes = byte_ids(model, vocabulary);
+  const auto fallback = model.get("byte_fallback");
+  if (fallback.flag_or(false)) {
+    unigram.bytes = byte_ids(vocabulary);
+    const auto lacking = std::find(unigram.bytes->begin(), unigram.bytes->end(), kNoByte);
+    if (lacking != unigram.bytes->end())
+      fallback.fail("'" + byte_piece(static_cast<uint8_t>(lacking - unigram.bytes->begin())) +
+                    "' is not in the vocabulary");
+  }
   if (!unigram.unknown && !unigram.bytes) unknown.fail("is null, and byte_fallback is off; one of them must be there");
   parts.model = std::move(unigram);
   return vocabulary;

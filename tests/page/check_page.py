@@ -134,6 +134,14 @@ def check_probes(page: Page):
     page.check(arms == page.js("return probedRows.map(rowLabel)") and len(arms) > 1, f"has the growth of {arms}")
 
 
+def check_samples(page: Page):
+    """The texts of the runs that have one, as they are, and one for each row."""
+    shown = page.js("return [...document.querySelectorAll('#sample-texts blockquote')].map((text) => text.textContent)")
+    wanted = page.js("return sampledRuns.map(([, {sample}]) => sample.prompt + sample.text)")
+    page.check(shown == wanted and len(shown) > 0, f"shows {shown} for {wanted}")
+    page.check(all(text.startswith("Once <i>") for text in shown), "reads a text as HTML")
+
+
 def check_numbers(page: Page, results: Path):
     """Every number of results.csv that the page shows has its last digit, and is shown rounded; an empty one is a dash."""
     rows = list(csv.DictReader(results.open()))
@@ -201,6 +209,7 @@ def check(program: Path, folder: Path):
                 check_legend(page)
                 check_chart(page)
                 check_probes(page)
+                check_samples(page)
             page.fail_on_complaints()
             print(f"{one.name}: {page.find('#progress').text} {compared} numbers equal results.csv")
         page = Page(browser, big)

@@ -11,7 +11,8 @@ question: "Which one learns, <b>pre</b> or post & none?"
 base:
   model: {width: 16, layers: 2, context: 24, block: {attention: {heads: 2}}}
   data: {corpus: {kind: stories, train_stories: 32, validation_stories: 4}, validation_windows: 8}
-  train: {steps: 30, batch: 4, clip: 0, log_every: 1, eval_every: 10, probe_every: 10, schedule: {kind: constant, warmup: 0}}
+  train: {steps: 30, batch: 4, clip: 0, log_every: 1, eval_every: 10, probe_every: 10, schedule: {kind: constant, warmup: 0},
+          sample: {kind: text, prompt: "Once <i>", tokens: 20}}
 arms:
   pre: {}
   post: {model: {block: {layout: {kind: post_norm}}}}
