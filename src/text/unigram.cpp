@@ -37,9 +37,10 @@ Unigram::Unigram(Config config) : config_(std::move(config)), id_of_(1, -1) {
 
 void Unigram::append(std::string_view word, std::vector<uint32_t>& ids) const {
   std::vector<BestPath> best(word.size() + 1);
-  const auto offer = [&](size_t begin, size_t end, double score, int64_t id) {
+  const auto offer = [&](size_t begin, size_t end, double sum, int64_t id) {
+    const auto score = config_.float_sums ? static_cast<float>(sum) : sum;
     if (best[end].begin >= 0 && score <= best[end].score) return;
-    best[end] = {config_.float_sums ? static_cast<float>(score) : score, static_cast<int64_t>(begin), id};
+    best[end] = {score, static_cast<int64_t>(begin), id};
   };
   for (size_t begin = 0; begin < word.size();) {
     const auto character = utf8_step(word.substr(begin)).bytes;
@@ -55,10 +56,7 @@ void Unigram::append(std::string_view word, std::vector<uint32_t>& ids) const {
       offer(begin, end, config_.scores[static_cast<size_t>(id_of_[prefix])] + before, id_of_[prefix]);
       is_piece = is_piece || end == begin + character;
     }
-    if (!is_piece) {
-      const auto score = config_.unknown_score + before;
-      offer(begin, begin + character, config_.float_sums ? static_cast<float>(score) : score, -1);
-    }
+    if (!is_piece) offer(begin, begin + character, config_.unknown_score + before, -1);
     begin += character;
   }
   // From the end to the begin, and then turned round.
