@@ -171,7 +171,7 @@ Unigram::Config unigram_of(const SentencePieceModel& model) {
     const bool of_user = piece.type == PieceType::kUserDefined;
     if (piece.type == PieceType::kNormal || of_user) unigram.pieces[id] = piece.text;
     const auto of_length = static_cast<float>(piece.text.size()) * highest;
-    unigram.scores.push_back(of_user ? of_length - user_defined_penalty : piece.score);
+    unigram.scores.push_back(of_user ? static_cast<float>(of_length - user_defined_penalty) : piece.score);
   }
   unigram.unknown_score = lowest - unknown_penalty;
   unigram.unknown = unknown_of(model.pieces);
