@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_page import Page, check_alone, start_browser
+from check_page import Page, check_alone, check_screens, start_browser
 from selenium.webdriver.common.action_chains import ActionChains
 
 MODEL = """\
@@ -73,19 +73,6 @@ def check_text(page: Page, told: dict):
     page.check(page.js("return document.querySelectorAll('#text span.query').length") == 1, "does not hold the query that is clicked")
 
 
-def check_medium(page: Page):
-    backdrop = "return getComputedStyle(document.body).backgroundColor + palette()[0]"
-    page.media(prefers_color_scheme="light")
-    light = page.js(backdrop)
-    page.media(prefers_color_scheme="dark")
-    page.check(page.js(backdrop) != light, "is the same in the dark")
-    page.width(390, 844)
-    overflow = page.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    page.check(overflow <= 0, f"is {overflow} px too wide for a phone")
-    page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    page.media(prefers_color_scheme="light")
-
-
 def check(program: Path, folder: Path):
     told = made(program, folder)
     browser = start_browser()
@@ -95,7 +82,7 @@ def check(program: Path, folder: Path):
         check_heads(page, told)
         check_weights(page, told)
         check_text(page, told)
-        check_medium(page)
+        check_screens(page, "getComputedStyle(document.body).backgroundColor + palette()[0]")
         page.fail_on_complaints()
         print(f"{len(told['heads'])} maps of {len(told['tokens'])} tokens: every weight and figure equals --json")
     finally:

@@ -166,16 +166,22 @@ def check_numbers(page: Page, results: Path):
     return compared
 
 
-def check_medium(page: Page):
-    backdrop = "return getComputedStyle(document.body).backgroundColor"
+def check_screens(page: Page, colours: str):
+    """`colours`: what differs in the dark, as an expression of the page's."""
     page.media(prefers_color_scheme="light")
-    light = page.js(backdrop)
+    light = page.js(f"return {colours}")
     page.media(prefers_color_scheme="dark")
-    page.check(page.js(backdrop) != light, "is the same in the dark")
+    page.check(page.js(f"return {colours}") != light, "is the same in the dark")
     page.width(390, 844)
     overflow = page.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     page.check(overflow <= 0, f"is {overflow} px too wide for a phone")
     page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.media(prefers_color_scheme="light")
+
+
+def check_medium(page: Page):
+    check_screens(page, "getComputedStyle(document.body).backgroundColor")
+    page.media(prefers_color_scheme="dark")
     printed = page.browser.execute_cdp_cmd("Page.printToPDF", {})["data"]
     page.check(len(printed) > 10_000 and page.js("return onPaper") is False, "does not print")
     page.media(prefers_color_scheme="light")
