@@ -11,7 +11,7 @@ namespace blockzoo {
 struct MachineLimits {
   double product_flops_per_s = 0;  // 1024 x 1024 x 1024, in the run's precision
   double bytes_per_s = 0;          // a = b + s c over arrays that no cache holds
-  double bytes_read_per_s = 0;     // the sum of such an array, or that, whichever is quicker
+  double bytes_read_per_s = 0;     // the sums of such arrays, or that, whichever is quicker
 };
 MachineLimits measure_limits(Precision precision);
 

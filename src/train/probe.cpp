@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <boost/math/statistics/linear_regression.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -124,24 +125,15 @@ bool is_block(const LayerProbe& layer) { return layer.name.starts_with("blocks."
 
 /// Slope of ln(value) of the blocks over ln(their number, from 1).
 std::optional<double> growth(const std::vector<LayerProbe>& layers, std::optional<double> LayerProbe::*value) {
-  std::vector<std::pair<double, double>> points;
+  std::vector<double> numbers, values;  // logarithms
   for (const auto& layer : layers) {
     if (!is_block(layer)) continue;
     if (!(layer.*value) || !(*(layer.*value) > 0)) return std::nullopt;
-    points.emplace_back(std::log(static_cast<double>(points.size() + 1)), std::log(*(layer.*value)));
+    numbers.push_back(std::log(static_cast<double>(numbers.size() + 1)));
+    values.push_back(std::log(*(layer.*value)));
   }
-  if (points.size() < 2) return std::nullopt;
-  const auto count = static_cast<double>(points.size());
-  double mean_x = 0, mean_y = 0, over = 0, under = 0;
-  for (const auto& [x, y] : points) {
-    mean_x += x / count;
-    mean_y += y / count;
-  }
-  for (const auto& [x, y] : points) {
-    over += (x - mean_x) * (y - mean_y);
-    under += (x - mean_x) * (x - mean_x);
-  }
-  return over / under;
+  if (numbers.size() < 2) return std::nullopt;
+  return boost::math::statistics::simple_ordinary_least_squares(numbers, values).second;
 }
 
 }  // namespace

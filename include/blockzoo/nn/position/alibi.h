@@ -23,7 +23,7 @@ class AlibiPositionImpl final : public PositionImpl {
   Tensor distance_bias(int64_t distances) const override;
 
  private:
-  Tensor slopes_;  // [H, 1, 1]
+  Tensor slopes_;  // [H, 1]
 };
 
 }  // namespace blockzoo
