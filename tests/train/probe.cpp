@@ -147,7 +147,7 @@ TEST_CASE("Probing changes no bit of what is trained, for any two values of the 
       const auto seen = probe(probed);
       CHECK(seen.layers.size() >= 4);
       for (const auto* block : {"blocks.0", "blocks.1"}) {
-        const auto& layer = layer_named(seen, block);
+        const auto layer = layer_named(seen, block);
         REQUIRE((layer.activation_rms && layer.gradient_norm && layer.update_ratio));
         REQUIRE((layer.attention_logit_max && layer.attention_entropy && layer.dead_units));
         CHECK(*layer.attention_entropy >= 0);
