@@ -152,26 +152,23 @@ Bpe::Config bpe_of(const SentencePieceModel& model) {
   return bpe;
 }
 
-/// Pieces of users are all but free, so that they are taken wherever they stand; SentencePiece's constants.
+/// Pieces of users gain with their length, so that they are taken wherever they stand. Constants and float sums are
+/// those of SentencePiece from version 0.2.2 on.
 Unigram::Config unigram_of(const SentencePieceModel& model) {
   constexpr float unknown_penalty = 10;
-  constexpr double user_defined_penalty = 0.1;
+  constexpr double user_gain_per_byte = 0.1;
   Unigram::Config unigram;
   unigram.float_sums = true;
   unigram.pieces.resize(model.pieces.size());
   auto lowest = std::numeric_limits<float>::max();
-  auto highest = std::numeric_limits<float>::min();
-  for (const auto& piece : model.pieces) {
-    if (piece.type != PieceType::kNormal) continue;
-    lowest = std::min(lowest, piece.score);
-    highest = std::max(highest, piece.score);
-  }
+  for (const auto& piece : model.pieces)
+    if (piece.type == PieceType::kNormal) lowest = std::min(lowest, piece.score);
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     const auto& piece = model.pieces[id];
     const bool of_user = piece.type == PieceType::kUserDefined;
     if (piece.type == PieceType::kNormal || of_user) unigram.pieces[id] = piece.text;
-    const auto of_length = static_cast<float>(piece.text.size()) * highest;
-    unigram.scores.push_back(of_user ? static_cast<float>(of_length - user_defined_penalty) : piece.score);
+    const auto gain = user_gain_per_byte * (static_cast<double>(piece.text.size()) - 1);
+    unigram.scores.push_back(of_user ? static_cast<float>(gain) : piece.score);
   }
   unigram.unknown_score = lowest - unknown_penalty;
   unigram.unknown = unknown_of(model.pieces);

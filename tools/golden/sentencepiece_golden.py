@@ -19,6 +19,9 @@ KEPT = ["<start_of_turn>", "\n\n"]
 RULES = {"fb01": "66 69", "65 301": "e9", "65 301 302": "1ebf", "71 20 72": "51", "41": "61", "54": "74 74", "ad": "", "a": "20",
          "9": "20", "a0": "20", "3000": "20 20", "2026": "2e 2e 2e"}
 IDENTITY = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
+# Equally good ways to cut but for rounding. Behind the row of unknown characters sums of scores begin anew, at -100,000.
+TIES = ["5oooo\n\n\n\ucc08\u9e26", "\U000a51ac\n\n\n67316  ooo", "a\n\n\n\n\nb\n\n\n", "the the thing the ing th", "abababa" * 30, "-" * 83]
+UNKNOWN = "7" * 6000 + (" shall see an end of him: for my soul, yet I know not why, hates nothing more than he." * 3)
 MODELS = {
     "llama": IDENTITY | {"model_type": "bpe", "byte_fallback": True},  # Llama 2, Mistral
     "gemma": IDENTITY | {"model_type": "bpe", "byte_fallback": True, "add_dummy_prefix": False, "user_defined_symbols": KEPT},
@@ -60,6 +63,8 @@ def main():
         nameless(path.with_suffix(".model"))
         exact = options.get("byte_fallback") and options.get("normalization_rule_name") == "identity"
         texts = [*REAL, *hard_texts(7, 20, [*KEPT, "of the"], known)]
+        if options["model_type"] == "unigram":
+            texts += TIES if exact else [*TIES, UNKNOWN]
         cases = [[text, model.encode(text), text if exact else None] for text in texts]
         path.with_suffix(".cases.json").write_text(json.dumps(cases, separators=(",", ":")) + "\n")
 
