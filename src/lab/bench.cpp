@@ -13,23 +13,26 @@
 #include "blockzoo/nn/flops.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/session.h"
+#include "lab/allocations.h"
 #include "lab/limits.h"
 #include "lab/operator_times.h"
+#include "lab/update_flops.h"
 #include "train/machine.h"
 
 namespace blockzoo {
 namespace {
 
-/// FLOPs of one update: those of linear maps, and those of scores and values.
-std::map<std::string, double> flops_by_kind(const RunConfig& config) {
-  const auto forward = forward_flops(config.model, config.model.context);
-  const double attention = forward.scores + forward.values;
-  const auto times = 3 * static_cast<double>(config.train.batch);
-  return {{"matrix products", times * (forward.total() - attention)}, {"attention", times * attention}};
+/// Operations go where the time goes: a kind that no operator of this run is of leaves them to `instead`.
+void fold(std::map<std::string, OperatorKind>& kinds, std::map<std::string, KindFlops>& flops, const std::string& kind,
+          const std::string& instead) {
+  if (kinds.count(kind) == 1) return;
+  flops[instead].products += flops[kind].products;
+  flops[instead].others += flops[kind].others;
+  flops.erase(kind);
 }
 
 std::vector<OperatorKind> kinds_of(const std::map<std::string, OperatorTime>& times,
-                                   const std::map<std::string, double>& flops, double steps) {
+                                   std::map<std::string, KindFlops> flops, double steps) {
   std::map<std::string, OperatorKind> kinds;
   for (const auto& [name, time] : times) {
     const auto kind_name = kind_of_operator(name);
@@ -37,12 +40,49 @@ std::vector<OperatorKind> kinds_of(const std::map<std::string, OperatorTime>& ti
     kind.name = kind_name;
     kind.seconds += time.seconds / steps;
     kind.calls += static_cast<double>(time.calls) / steps;
+    kind.allocated_bytes += time.allocated_bytes / steps;
   }
-  for (const auto& [name, count] : flops) kinds[name].flops = count;
+  fold(kinds, flops, "softmax", "attention");
+  fold(kinds, flops, "attention", "matrix products");
+  for (const auto& [name, count] : flops) {
+    auto& kind = kinds[name];
+    kind.name = name;
+    kind.flops = count.products;
+    kind.other_flops = count.others;
+  }
   std::vector<OperatorKind> sorted;
-  for (auto& [name, kind] : kinds) sorted.push_back(std::move(kind));
+  for (auto& [name, kind] : kinds) {
+    if (kind.seconds > 0 || kind.all_flops() > 0) sorted.push_back(std::move(kind));
+  }
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   return sorted;
+}
+
+std::vector<OperatorClass> classes_of(const std::vector<OperatorKind>& kinds,
+                                      const std::map<std::string, KindFlops>& flops) {
+  std::vector<OperatorClass> classes;
+  for (const std::string name : {"contractions", "normalisation", "element-wise", "other"}) {
+    OperatorClass of_name{.name = name};
+    for (const auto& kind : kinds) of_name.seconds += class_of_kind(kind.name) == name ? kind.seconds : 0;
+    for (const auto& [kind, count] : flops) of_name.flops += class_of_kind(kind) == name ? count.total() : 0;
+    classes.push_back(std::move(of_name));
+  }
+  return classes;
+}
+
+constexpr double kMebibyte = 1 << 20;
+
+/// A share in percent with enough digits to see 0.17 %, and nothing for nothing.
+std::string share_text(double part, double whole) { return part > 0 ? fmt::format("{:.3f}", 100 * part / whole) : "-"; }
+
+/// The most bytes of tensors alive at a time in the second update.
+double peak_bytes(const RunConfig& config) {
+  AllocationScope allocations;
+  Session session(config);
+  session.advance();
+  allocations->forget_peak();
+  session.advance();
+  return allocations->peak();
 }
 
 }  // namespace
@@ -63,6 +103,7 @@ Bench bench(const RunConfig& choice, int64_t steps) {
                .machine = machine(),
                .threads = at::get_num_threads(),
                .load = load_average()};
+  result.peak_bytes = peak_bytes(config);
   Session session(config);
   for (int64_t step = 0; step < steps; ++step) {
     const auto start = std::chrono::steady_clock::now();
@@ -72,7 +113,9 @@ Bench bench(const RunConfig& choice, int64_t steps) {
   const auto times = operator_times([&] {
     for (int64_t step = 0; step < steps; ++step) session.advance();
   });
-  result.kinds = kinds_of(times, flops_by_kind(config), static_cast<double>(steps));
+  const auto flops = update_flops(config);
+  result.kinds = kinds_of(times, flops, static_cast<double>(steps));
+  result.classes = classes_of(result.kinds, flops);
   const auto limits = measure_limits(config.train.precision);
   result.product_flops_per_s = limits.product_flops_per_s;
   result.bytes_per_s = limits.bytes_per_s;
@@ -92,7 +135,10 @@ std::string to_json(const Bench& bench) {
                {"tokens_per_step", bench.tokens_per_step},
                {"flops_per_step", bench.flops_per_step},
                {"flops_convention", kTrainingFlopsConvention},
+               {"other_flops_convention", kOtherFlopsConvention},
+               {"peak_bytes", bench.peak_bytes},
                {"kinds", Json::array()},
+               {"classes", Json::array()},
                {"product_flops_per_s", bench.product_flops_per_s},
                {"bytes_per_s", bench.bytes_per_s},
                {"kernels", bench.kernels},
@@ -100,8 +146,14 @@ std::string to_json(const Bench& bench) {
                {"threads", bench.threads},
                {"load", bench.load}};
   for (const auto& kind : bench.kinds)
-    json["kinds"].push_back(
-        {{"name", kind.name}, {"seconds", kind.seconds}, {"calls", kind.calls}, {"flops", kind.flops}});
+    json["kinds"].push_back({{"name", kind.name},
+                             {"seconds", kind.seconds},
+                             {"calls", kind.calls},
+                             {"allocated_bytes", kind.allocated_bytes},
+                             {"flops", kind.flops},
+                             {"other_flops", kind.other_flops}});
+  for (const auto& of_name : bench.classes)
+    json["classes"].push_back({{"name", of_name.name}, {"seconds", of_name.seconds}, {"flops", of_name.flops}});
   return json.dump(2) + "\n";
 }
 
@@ -113,17 +165,29 @@ std::string to_text(const Bench& bench) {
       "{}\n{} threads, load {:.1f}, kernels {}\n\n"
       "one update: {:.1f} ms (median of {}; {:.1f} to {:.1f}), {:.0f} tokens/s\n"
       "{:.4g} FLOPs an update, {:.0f} GFLOP/s: {:.0f} % of a large product's {:.0f} GFLOP/s; memory {:.1f} GB/s\n\n"
-      "{:24} {:>9} {:>8} {:>8} {:>9}\n",
+      "tensors take {:.1f} MiB at most\n\n"
+      "{:24} {:>9} {:>8} {:>9} {:>8} {:>9}\n",
       bench.machine, bench.threads, bench.load, bench.kernels, step_s * 1e3, bench.steps_s.size(), *least * 1e3,
       *most * 1e3, static_cast<double>(bench.tokens_per_step) / step_s, bench.flops_per_step, reached / 1e9,
-      100 * reached / bench.product_flops_per_s, bench.product_flops_per_s / 1e9, bench.bytes_per_s / 1e9, "operators",
-      "ms", "% time", "% FLOPs", "calls");
-  double all_s = 0;
-  for (const auto& kind : bench.kinds) all_s += kind.seconds;
+      100 * reached / bench.product_flops_per_s, bench.product_flops_per_s / 1e9, bench.bytes_per_s / 1e9,
+      bench.peak_bytes / kMebibyte, "operators", "ms", "% time", "% FLOPs", "calls", "new MiB");
+  double all_s = 0, all_flops = 0;
+  for (const auto& kind : bench.kinds) {
+    all_s += kind.seconds;
+    all_flops += kind.all_flops();
+  }
   for (const auto& kind : bench.kinds)
-    text += fmt::format("{:24} {:>9.2f} {:>8.1f} {:>8.1f} {:>9.0f}\n", kind.name, kind.seconds * 1e3,
-                        100 * kind.seconds / all_s, 100 * kind.flops / bench.flops_per_step, kind.calls);
-  return text + "FLOPs: " + std::string(kTrainingFlopsConvention) + "\n";
+    text += fmt::format("{:24} {:>9.2f} {:>8.1f} {:>9} {:>8.0f} {:>9.1f}\n", kind.name, kind.seconds * 1e3,
+                        100 * kind.seconds / all_s, share_text(kind.all_flops(), all_flops), kind.calls,
+                        kind.allocated_bytes / kMebibyte);
+  text += fmt::format("\n{:24} {:>9} {:>8} {:>9}\n", "classes", "ms", "% time", "% FLOPs");
+  for (const auto& of_name : bench.classes)
+    text += fmt::format("{:24} {:>9.2f} {:>8.1f} {:>9}\n", of_name.name, of_name.seconds * 1e3,
+                        100 * of_name.seconds / all_s, share_text(of_name.flops, all_flops));
+  return text + "matrix products: " + std::string(kTrainingFlopsConvention) +
+         "\nall else: " + std::string(kOtherFlopsConvention) +
+         "\nclasses as in arXiv:2007.00072; attention's time has what it does to scores in it, which is a "
+         "normalisation\n";
 }
 
 void write_bench_inputs(const RunConfig& choice, int64_t steps, const std::filesystem::path& file) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/allocations.h"
+
 namespace blockzoo {
 namespace {
 
@@ -15,6 +17,7 @@ using OperatorClock = std::chrono::steady_clock;
 struct OpenOperator {
   OperatorClock::time_point start;
   double inside_s = 0;  // of operators that it called
+  double allocated_bytes = 0;
 };
 
 /// What the callbacks write to; LibTorch takes plain functions.
@@ -35,6 +38,7 @@ void on_end(const at::RecordFunction& function, at::ObserverContext*) {
   const double spent = seconds_from(open_operators.back().start);
   auto& own = (*operator_sums)[function.name()];
   own.seconds += spent - open_operators.back().inside_s;
+  own.allocated_bytes += open_operators.back().allocated_bytes;
   ++own.calls;
   open_operators.pop_back();
   if (!open_operators.empty()) open_operators.back().inside_s += spent;
@@ -46,18 +50,21 @@ struct KindOfWords {
 };
 
 /// The first kind with a word in the name takes it.
-const std::array kKinds{KindOfWords{"attention", {"attention", "TiledAttention", "softmax"}},
-                        KindOfWords{"matrix products", {"mm", "linear", "Linear", "matmul"}},
-                        KindOfWords{"norms", {"norm", "Norm"}},
-                        KindOfWords{"activations and gates",
-                                    {"activation", "Activation", "silu", "gelu", "relu", "sigmoid", "tanh", "elu"}},
-                        KindOfWords{"positions", {"rotary", "FusedRotation"}},
-                        KindOfWords{"loss", {"cross_entropy", "CrossEntropy", "logsumexp", "gather", "nll", "scatter"}},
-                        KindOfWords{"optimizer", {"adamw", "foreach"}},
-                        KindOfWords{"embedding", {"embedding"}},
-                        KindOfWords{"sums, casts and copies",
-                                    {"add", "mul", "sum", "copy", "_to", "clone", "contiguous", "cat", "stack", "fill",
-                                     "zero", "ToCopy", "AccumulateGrad", "pow", "sub", "div", "neg", "rsqrt", "mean"}}};
+const std::array kKinds{
+    KindOfWords{"attention", {"attention", "TiledAttention"}},
+    KindOfWords{"softmax", {"softmax", "Softmax"}},
+    KindOfWords{"matrix products", {"mm", "linear", "Linear", "matmul"}},
+    KindOfWords{"norms", {"norm", "Norm", "FusedDynamicTanh"}},
+    KindOfWords{"activations and gates",
+                {"activation", "Activation", "silu", "gelu", "relu", "sigmoid", "tanh", "elu"}},
+    KindOfWords{"positions", {"rotary", "FusedRotation"}},
+    KindOfWords{"loss",
+                {"cross_entropy", "CrossEntropy", "soft_cap", "SoftCap", "logsumexp", "gather", "nll", "scatter"}},
+    KindOfWords{"optimizer", {"adamw", "foreach"}},
+    KindOfWords{"embedding", {"embedding"}},
+    KindOfWords{"sums, casts and copies",
+                {"add", "mul", "sum", "copy", "_to", "clone", "contiguous", "cat", "stack", "fill", "zero", "ToCopy",
+                 "AccumulateGrad", "pow", "sub", "div", "neg", "rsqrt", "mean"}}};
 
 }  // namespace
 
@@ -65,6 +72,8 @@ std::map<std::string, OperatorTime> operator_times(const std::function<void()>& 
   std::map<std::string, OperatorTime> sums;
   operator_sums = &sums;
   open_operators.assign(1, {OperatorClock::now()});  // for all that no operator does
+  AllocationScope allocations;
+  allocations->on_allocation([](double bytes) { open_operators.back().allocated_bytes += bytes; });
   const auto handle = at::addThreadLocalCallback(
       at::RecordFunctionCallback(on_start, on_end)
           .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE}));
@@ -80,7 +89,7 @@ std::map<std::string, OperatorTime> operator_times(const std::function<void()>& 
   }
   finish();
   const auto& all = open_operators.front();
-  sums["outside operators"] = {seconds_from(all.start) - all.inside_s, 1};
+  sums["outside operators"] = {seconds_from(all.start) - all.inside_s, 1, all.allocated_bytes};
   return sums;
 }
 

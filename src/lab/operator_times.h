@@ -6,17 +6,19 @@
 
 namespace blockzoo {
 
-/// Seconds that LibTorch's operators and ours took, without those that they called, and how often.
+/// Seconds that LibTorch's operators and ours took and bytes of tensors that they made, without those that they called,
+/// and how often.
 struct OperatorTime {
   double seconds = 0;
   int64_t calls = 0;
+  double allocated_bytes = 0;
 };
 
 /// By name, of what `work` calls on this thread; "outside operators" is the rest of its time.
 std::map<std::string, OperatorTime> operator_times(const std::function<void()>& work);
 
-/// What an operator is for: "matrix products", "attention", "norms", "activations and gates", "positions", "loss",
-/// "optimizer", "embedding", "sums, casts and copies", "rest".
+/// What an operator is for: "matrix products", "attention", "softmax", "norms", "activations and gates", "positions",
+/// "loss", "optimizer", "embedding", "sums, casts and copies", "rest".
 std::string kind_of_operator(const std::string& name);
 
 }  // namespace blockzoo

@@ -1,10 +1,6 @@
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
-
-#include <algorithm>
-
 #include "blockzoo/lab/account.h"
 #include "blockzoo/train/session.h"
+#include "lab/allocations.h"
 #include "support/catch.h"
 #include "support/from_yaml.h"
 #include "support/tiny_run.h"
@@ -12,31 +8,14 @@
 namespace blockzoo {
 namespace {
 
-/// Bytes of tensors that are alive, as LibTorch's allocator reports them on this thread.
-class LiveBytes final : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t bytes, size_t, size_t, c10::Device) override {
-    live_ += bytes;
-    peak_ = std::max(peak_, live_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-
-  double peak() const { return static_cast<double>(peak_); }
-  void forget_peak() { peak_ = live_; }
-
- private:
-  int64_t live_ = 0, peak_ = 0;
-};
-
 /// The largest number of bytes alive at a time in the second update, moments included.
 double measured_bytes(const RunConfig& config) {
-  const auto bytes = std::make_shared<LiveBytes>();
-  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, bytes);
+  const AllocationScope allocations;
   Session session(config);
   session.advance();
-  bytes->forget_peak();
+  allocations->forget_peak();
   session.advance();
-  return bytes->peak();
+  return allocations->peak();
 }
 
 }  // namespace

@@ -45,10 +45,18 @@ TEST_CASE("blockzoo bench names every operator's time once, and FLOPs by the one
     CHECK(kinds.insert(kind.at("name")).second);
   }
   CHECK(flops == Approx(json.at("flops_per_step").get<double>()));
+  double of_classes = 0, of_kinds = 0;
+  for (const auto& of_class : json.at("classes")) of_classes += of_class.at("flops").get<double>();
+  for (const auto& kind : json.at("kinds"))
+    of_kinds += kind.at("flops").get<double>() + kind.at("other_flops").get<double>();
+  CHECK(of_classes == Approx(of_kinds));
+  CHECK(json.at("peak_bytes") > 0);
   for (const auto* kind : {"matrix products", "attention", "norms", "activations and gates", "positions", "loss",
                            "optimizer", "embedding"})
     CHECK(kinds.count(kind) == 1);
-  CHECK_THAT(bench_output(folder, {}), ContainsSubstring("tokens/s") && ContainsSubstring("% FLOPs"));
+  const auto text = bench_output(folder, {});
+  for (const auto* words : {"tokens/s", "% FLOPs", "new MiB", "contractions", "normalisation", "element-wise"})
+    CHECK_THAT(text, ContainsSubstring(words));
 }
 
 TEST_CASE("A fused operator of one kind is called as often as the model has it", "[program][torch]") {
@@ -64,6 +72,17 @@ TEST_CASE("A fused operator of one kind is called as often as the model has it",
   for (const auto* kind : {"attention", "activations and gates", "loss"}) CHECK(fast[kind] == 3);
   CHECK(fast["positions"] == 2 * 3);
   CHECK(fast["sums, casts and copies"] < reference["sums, casts and copies"]);
+}
+
+TEST_CASE("A softmax that stands alone is a kind of its own", "[program][torch]") {
+  const TemporaryFolder folder;
+  const auto json = nlohmann::json::parse(bench_output(
+      folder, {"--json", "--set", "train.kernels=reference", "--set", "model.block.attention.softcap=50"}));
+  std::map<std::string, nlohmann::json> kinds;
+  for (const auto& kind : json.at("kinds")) kinds[kind.at("name")] = kind;
+  CHECK(kinds.count("attention") == 0);
+  CHECK(kinds.at("softmax").at("other_flops") == 4 * 2 * 24 * 24 * (6 + 5 + 6));
+  CHECK(kinds.at("matrix products").at("flops") == json.at("flops_per_step"));
 }
 
 TEST_CASE("blockzoo bench gives another program the start values and batches of the run", "[program][torch]") {
