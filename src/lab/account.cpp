@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/traced_update.h"
+#include "nn/norm_count.h"
+
 namespace blockzoo {
 namespace {
 
 constexpr double kFloat32Bytes = 4, kBfloat16Bytes = 2;
 
 double bytes_of_value(Precision precision) { return precision == Precision::kFloat32 ? kFloat32Bytes : kBfloat16Bytes; }
-
-double norms_in(const PreNormConfig&) { return 2; }
-double norms_in(const PostNormConfig&) { return 2; }
-double norms_in(const OutputNormConfig&) { return 2; }
-double norms_in(const DoubleNormConfig&) { return 4; }
-double norms_in(const ParallelConfig&) { return 1; }
-double norms_in(const ParallelTwoNormsConfig&) { return 2; }
 
 /// 1 where a norm writes an output of its own.
 double written(const NormConfig& norm) { return std::holds_alternative<NoNormConfig>(norm) ? 0 : 1; }
@@ -63,31 +59,48 @@ struct AttentionValueCounter {
   }
 };
 
-double hidden_values(const GluConfig& ffn, double hidden, KeptActivations kept) {
-  const bool activation = ffn.activation != Activation::kIdentity && kept == KeptActivations::kTextbook;
-  return (activation ? 4 : 3) * hidden;  // gate, its activation, up, product
+double hidden_values(const GluConfig& ffn, double hidden) {
+  return (ffn.activation == Activation::kIdentity ? 3 : 4) * hidden;  // gate, its activation, up, product
 }
-double hidden_values(const MlpConfig& ffn, double hidden, KeptActivations) {
+double hidden_values(const MlpConfig& ffn, double hidden) {
   return (ffn.activation == Activation::kIdentity ? 1 : 2) * hidden;
 }
 
 /// Values that a layer keeps for each token in training, beside scores.
-double kept_values(const BlockConfig& block, int64_t model, KeptActivations convention) {
+double kept_values(const BlockConfig& block, int64_t model) {
   const auto width = static_cast<double>(model);
-  const auto norms = std::visit([](const auto& layout) { return norms_in(layout); }, block.layout);
   const auto attention = std::visit(AttentionValueCounter{model}, block.attention);
   const auto ffn = std::visit(
       [&]<class Kind>(const Kind& kind) {
-        return hidden_values(kind, static_cast<double>(kind.resolve(model, Kind::default_ratio)), convention);
+        return hidden_values(kind, static_cast<double>(kind.resolve(model, Kind::default_ratio)));
       },
       block.ffn);
-  return norms * written(block.norm) * width + attention.query + attention.keys_values + attention.result + width +
-         ffn + width;
+  return norm_count(block.layout) * written(block.norm) * width + attention.query + attention.keys_values +
+         attention.result + width + ffn + width;
 }
 
 double window_of_layer(const BlockConfig& block, double context) {
   const auto window = std::visit([](const auto& attention) { return attention.window; }, block.attention);
   return window == 0 ? context : std::min(static_cast<double>(window), context);
+}
+
+TraceSettings trace_settings(const Account& account, int64_t batch) {
+  return {.batch = static_cast<double>(batch),
+          .length = static_cast<double>(account.context),
+          .precision = account.query.precision,
+          .kernels = account.query.kept == KeptActivations::kFused ? Kernels::kFast : Kernels::kReference};
+}
+
+UpdateMemory update_memory(const Account& account) {
+  const auto fixed = fixed_memory(account.model, static_cast<double>(account.query.optimizer));
+  const auto traced = traced_update(account.model, fixed, trace_settings(account, account.query.batch));
+  return {.weights = fixed.parameters,
+          .gradients = fixed.parameters,
+          .moments = fixed.moments,
+          .tables = fixed.tables,
+          .kept = traced.kept,
+          .peak = traced.peak,
+          .moment = traced.moment};
 }
 
 /// Operations for the last of `tokens` tokens, all before it known.
@@ -120,13 +133,30 @@ double Work::least_seconds(double flops_per_s, double bytes_per_s) const {
 
 double Account::training_flops() const { return 3 * static_cast<double>(query.batch) * forward.total(); }
 
+int64_t Account::largest_update(double bytes) const {
+  const auto fixed = fixed_memory(model, static_cast<double>(query.optimizer));
+  const auto fits = [&](int64_t batch) {
+    return traced_update(model, fixed, trace_settings(*this, batch)).peak <= bytes;
+  };
+  if (!fits(1)) return 0;
+  int64_t low = 1, high = 2;
+  for (; fits(high); high *= 2) low = high;
+  while (high - low > 1) {
+    const auto middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 Account account_of(const ModelConfig& config, const AccountQuery& query) {
   const auto model = resolved(config);
-  Account account{.query = query,
+  Account account{.model = model,
+                  .query = query,
                   .context = query.context.value_or(model.context),
                   .parameters = count_parameters(model),
                   .forward = {},
                   .memory = {},
+                  .update = {},
                   .prefill = {},
                   .decode = {}};
   const auto tokens = static_cast<double>(account.context), batch = static_cast<double>(query.batch);
@@ -138,7 +168,7 @@ Account account_of(const ModelConfig& config, const AccountQuery& query) {
     const auto attention = std::visit(AttentionValueCounter{model.width}, block.attention);
     account.cache_per_token += each * attention.cached;
     account.cache += each * attention.cached * window_of_layer(block, tokens);
-    kept += tokens * kept_values(block, model.width, query.kept);
+    kept += tokens * kept_values(block, model.width);
     scores += 2 * attention.heads * tokens * tokens;
   }
   kept += tokens * written(*model.final_norm) * static_cast<double>(model.width);
@@ -154,6 +184,7 @@ Account account_of(const ModelConfig& config, const AccountQuery& query) {
     memory.weight_copies = kBfloat16Bytes * parameters_read(model, account.parameters);
   memory.activations = each * (kept + logits * static_cast<double>(query.logit_copies));
   memory.scores = each * scores;
+  if (query.kept != KeptActivations::kTextbook) account.update = update_memory(account);
 
   const auto weights = each * parameters_read(model, account.parameters);
   account.prefill = {batch * account.forward.total(), weights + batch * account.cache};

@@ -96,7 +96,27 @@ std::string cache_section(const Account& account, const AccountView& view) {
                    gigabytes(account.cache * static_cast<double>(account.query.batch), view)}});
 }
 
+std::string update_section(const Account& account, const AccountView& view) {
+  const auto& [query, update] = std::tie(account.query, *account.update);
+  std::vector<Cells> lines{
+      {"weights, float32", gigabytes(update.weights, view)},
+      {"gradients, float32", gigabytes(update.gradients, view)},
+      {fmt::format("moments of {}, float32", name_of(query.optimizer)), gigabytes(update.moments, view)},
+      {"tables of positions", gigabytes(update.tables, view)},
+      {fmt::format("kept by the forward pass, batch of {}", query.batch), gigabytes(update.kept, view)},
+      {"most at a time", gigabytes(update.peak, view)}};
+  if (const auto limit = memory_limit(view))
+    lines.push_back({"largest batch in " + gigabytes(*limit, view), std::to_string(account.largest_update(*limit))});
+  return fmt::format(
+             "\nmemory of training on the CPU, {}, {} (the batch in one part; most in the {})\n",
+             name_of(query.precision),
+             query.kept == KeptActivations::kFused ? "with this program's kernels" : "with train.kernels: reference",
+             update.moment) +
+         aligned(lines);
+}
+
 std::string memory_section(const Account& account, const AccountView& view) {
+  if (account.update) return update_section(account, view);
   const auto& memory = account.memory;
   std::vector<Cells> lines{{"weights, float32", gigabytes(memory.weights, view)}};
   if (memory.weight_copies > 0) lines.push_back({"weights, bfloat16 copy", gigabytes(memory.weight_copies, view)});
@@ -117,9 +137,8 @@ std::string memory_section(const Account& account, const AccountView& view) {
         {"largest batch in " + room + ", scores not stored", std::to_string(memory.largest_batch(*limit, false))});
   }
   return fmt::format(
-             "\nmemory of training, {} (output of every norm, product and activation kept{}; {} of the logits)\n",
+             "\nmemory of training, {} (output of every norm, product and activation kept; {} of the logits)\n",
              name_of(account.query.precision),
-             account.query.kept == KeptActivations::kFused ? " but for that of a gate" : "",
              account.query.logit_copies == 1 ? "one copy" : fmt::format("{} copies", account.query.logit_copies)) +
          aligned(lines);
 }
@@ -153,6 +172,31 @@ std::string device_section(const Account& account, const AccountView& view) {
   return text + aligned(lines);
 }
 
+void add_update(Json& json, const Account& account, const AccountView& view) {
+  const auto& update = *account.update;
+  json["memory_bytes"] = {{"weights", update.weights},   {"gradients", update.gradients}, {"moments", update.moments},
+                          {"tables", update.tables},     {"kept", update.kept},           {"peak", update.peak},
+                          {"peak_moment", update.moment}};
+  if (const auto limit = memory_limit(view))
+    json["largest_batch"] = {{"memory_bytes", *limit}, {"batch", account.largest_update(*limit)}};
+}
+
+void add_memory(Json& json, const Account& account, const AccountView& view) {
+  const auto& [query, memory] = std::tie(account.query, account.memory);
+  json["memory_bytes"] = {{"weights", memory.weights},
+                          {"weight_copies", memory.weight_copies},
+                          {"gradients", memory.gradients},
+                          {"moments", memory.moments},
+                          {"activations_per_sequence", memory.activations},
+                          {"scores_per_sequence", memory.scores},
+                          {"batch_with_scores", memory.of_batch(query.batch, true)},
+                          {"batch_without_scores", memory.of_batch(query.batch, false)}};
+  if (const auto limit = memory_limit(view))
+    json["largest_batch"] = {{"memory_bytes", *limit},
+                             {"with_scores", memory.largest_batch(*limit, true)},
+                             {"without_scores", memory.largest_batch(*limit, false)}};
+}
+
 Json account_as_json(const Account& account, const AccountView& view) {
   const auto& query = account.query;
   Json json{{"batch", query.batch},
@@ -169,19 +213,7 @@ Json account_as_json(const Account& account, const AccountView& view) {
   json["training_flops"] = account.training_flops();
   json["cache_bytes_per_token"] = account.cache_per_token;
   json["cache_bytes"] = account.cache;
-  const auto& memory = account.memory;
-  json["memory_bytes"] = {{"weights", memory.weights},
-                          {"weight_copies", memory.weight_copies},
-                          {"gradients", memory.gradients},
-                          {"moments", memory.moments},
-                          {"activations_per_sequence", memory.activations},
-                          {"scores_per_sequence", memory.scores},
-                          {"batch_with_scores", memory.of_batch(query.batch, true)},
-                          {"batch_without_scores", memory.of_batch(query.batch, false)}};
-  if (const auto limit = memory_limit(view))
-    json["largest_batch"] = {{"memory_bytes", *limit},
-                             {"with_scores", memory.largest_batch(*limit, true)},
-                             {"without_scores", memory.largest_batch(*limit, false)}};
+  (account.update ? add_update : add_memory)(json, account, view);
   for (const auto& [name, work] : {std::pair("prefill", &account.prefill), std::pair("decode", &account.decode)}) {
     json[name] = {{"flops", work->flops}, {"bytes", work->bytes}, {"flops_per_byte", work->intensity()}};
     if (view.device) json[name]["least_seconds"] = least_time(*work, account, *view.device);
@@ -189,6 +221,23 @@ Json account_as_json(const Account& account, const AccountView& view) {
   if (view.device) json["device"] = view.device->name;
   if (view.device && view.steps > 0) json["training_seconds"] = training_seconds(account, view);
   return json;
+}
+
+/// What training takes, and the largest batch where there is a limit.
+Cells training_cells(const Account& account, const AccountView& view) {
+  const auto limit = memory_limit(view);
+  if (account.update) {
+    Cells cells{gigabytes(account.update->peak, view)};
+    if (limit) cells.push_back(std::to_string(account.largest_update(*limit)));
+    return cells;
+  }
+  const auto& memory = account.memory;
+  Cells cells;
+  for (const bool stored : {true, false})
+    cells.push_back(gigabytes(memory.of_batch(account.query.batch, stored), view));
+  if (!limit) return cells;
+  for (const bool stored : {true, false}) cells.push_back(std::to_string(memory.largest_batch(*limit, stored)));
+  return cells;
 }
 
 int64_t whole_number(std::string_view text, const std::string& whole) {
@@ -219,24 +268,18 @@ std::string account_json(const std::string& name, const Account& account, const 
 }
 
 std::string account_table(const std::vector<Account>& accounts, const AccountView& view) {
-  const auto limit = memory_limit(view);
-  std::vector<Cells> lines{{"context", "batch", "forward FLOP a token", "scores, values", "cache a sequence",
-                            "training, scores stored", "not stored"}};
-  if (limit) lines[0].insert(lines[0].end(), {"largest batch, stored", "not stored"});
-  if (view.device) lines[0].insert(lines[0].end(), {"prefill, least", "decode, least"});
+  const bool traced = !accounts.empty() && accounts.front().update;
+  std::vector<Cells> lines{{"context", "batch", "forward FLOP a token", "scores, values", "cache a sequence"}};
+  const auto add = [](Cells& line, const Cells& more) { line.insert(line.end(), more.begin(), more.end()); };
+  add(lines[0], traced ? Cells{"training, at most"} : Cells{"training, scores stored", "not stored"});
+  if (memory_limit(view)) add(lines[0], traced ? Cells{"largest batch"} : Cells{"largest batch, stored", "not stored"});
+  if (view.device) add(lines[0], {"prefill, least", "decode, least"});
   for (const auto& account : accounts) {
-    const auto& [query, memory] = std::tie(account.query, account.memory);
-    Cells line{std::to_string(account.context),
-               std::to_string(query.batch),
+    Cells line{std::to_string(account.context), std::to_string(account.query.batch),
                fmt::format("{:.4g}", account.forward.total() / static_cast<double>(account.context)),
                share(account.forward.scores + account.forward.values, account.forward.total()),
-               gigabytes(account.cache, view),
-               gigabytes(memory.of_batch(query.batch, true), view),
-               gigabytes(memory.of_batch(query.batch, false), view)};
-    if (limit) {
-      line.push_back(std::to_string(memory.largest_batch(*limit, true)));
-      line.push_back(std::to_string(memory.largest_batch(*limit, false)));
-    }
+               gigabytes(account.cache, view)};
+    add(line, training_cells(account, view));
     if (view.device) {
       line.push_back(duration(least_time(account.prefill, account, *view.device)));
       line.push_back(duration(least_time(account.decode, account, *view.device)));

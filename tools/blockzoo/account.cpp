@@ -53,6 +53,8 @@ void show(AccountArguments& arguments) {
   if (!arguments.device.empty()) arguments.view.device = device_sheet(arguments.device);
   if (arguments.view.steps > 0 && !arguments.view.device)
     throw ConfigError(Problem{{}, "--steps", "needs --device, whose peak the time follows from"});
+  if (arguments.query.kept != KeptActivations::kTextbook && arguments.query.logit_copies != 1)
+    throw ConfigError(Problem{{}, "--logit-copies", "has no effect with --kept fused or reference, which follow them"});
   const auto model = zoo_model(arguments.file, arguments.scale);
   if (arguments.advise) {
     std::cout << (arguments.json ? advice_json(model, zoo()) : model.name + advice_text(model, zoo()));
@@ -84,9 +86,13 @@ void add_account_command(CLI::App& app) {
   command->add_flag_callback(
       "--visible-pairs", [arguments] { arguments->query.pairs = AttentionPairs::kVisible; },
       "count only the pairs of query and key that causal mask and window let through; all otherwise");
-  add_choice(*command, "--kept", query.kept,
-             "activations: fused leaves out that of a gate, as this program's kernels do");
-  command->add_option("--logit-copies", query.logit_copies, "arrays as large as the logits that training keeps (1)")
+  add_choice(
+      *command, "--kept", query.kept,
+      "what training keeps: by a formula, or what an update of this program has in memory at most on the CPU, with "
+      "train.kernels fast (fused) or reference");
+  command
+      ->add_option("--logit-copies", query.logit_copies,
+                   "arrays as large as the logits that training keeps by the textbook (1)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", device, "for the least times: v100, a100-80gb, h100, ...");
   command->add_option("--memory", view.memory_gb, "GB (GiB with --gib) for the largest batch; the device's")
