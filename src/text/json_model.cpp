@@ -9,6 +9,8 @@ namespace {
 
 constexpr int64_t kHighestModelId = (1 << 24) - 1;
 
+std::string type_of_model(const JsonNode& model) { return model.get("type").text_or("BPE"); }
+
 JsonVocabulary read_vocabulary(const JsonNode& node, std::vector<std::string>& pieces) {
   if (!node.value().is_object()) node.fail("must be a map from tokens to ids");
   JsonVocabulary vocabulary;
@@ -130,14 +132,18 @@ JsonVocabulary read_unigram(const JsonNode& model, TokenizerParts& parts) {
 
 }  // namespace
 
-JsonVocabulary read_model(const JsonNode& model, bool bytes, TokenizerParts& parts) {
+void require_known_model(const JsonNode& model) {
   if (model.is_null()) model.fail("is missing");
-  const auto type = model.get("type").text_or("BPE");
-  if (type == "Unigram") {
+  const auto type = type_of_model(model);
+  if (type != "BPE" && type != "Unigram")
+    model.get("type").fail("'" + type + "' is not supported; one of: BPE, Unigram");
+}
+
+JsonVocabulary read_model(const JsonNode& model, bool bytes, TokenizerParts& parts) {
+  if (type_of_model(model) == "Unigram") {
     if (bytes) model.get("type").fail("'Unigram' is not supported behind the pre-tokenizer ByteLevel");
     return read_unigram(model, parts);
   }
-  if (type != "BPE") model.get("type").fail("'" + type + "' is not supported; one of: BPE, Unigram");
   auto vocabulary = read_vocabulary(model.get("vocab"), parts.pieces);
   if (vocabulary.empty()) model.get("vocab").fail("is empty");
   read_bpe(model, bytes, vocabulary, parts);

@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "blockzoo/text/tokenizer.h"
+#include "text/foreign_format.h"
 #include "text/json_node.h"
 #include "text/sentencepiece_model.h"
 #include "text/subword_tokenizer.h"
@@ -45,6 +46,9 @@ std::unique_ptr<Tokenizer> open_file(const fs::path& file) {
     const auto end = end_id(parts.pieces, file.parent_path());
     return std::make_unique<SubwordTokenizer>(std::move(parts), end);
   } catch (const std::runtime_error& error) {
+    if (const auto format = foreign_format(bytes))
+      throw std::runtime_error(file.string() + ": is " + std::string(*format) +
+                               ", which is not read; tokenizer.json and SentencePiece's tokenizer.model are");
     throw std::runtime_error(file.string() + ": " + error.what());
   }
 }
@@ -56,7 +60,9 @@ std::unique_ptr<Tokenizer> open_tokenizer(const fs::path& path) {
   if (!fs::is_directory(path)) return open_file(path);
   for (const auto* name : {"tokenizer.json", "tokenizer.model"})
     if (fs::exists(path / name)) return open_file(path / name);
-  throw std::runtime_error(path.string() + ": has neither tokenizer.json nor tokenizer.model");
+  const auto foreign = foreign_file(path);
+  throw std::runtime_error(path.string() + ": has neither tokenizer.json nor tokenizer.model" +
+                           (foreign.empty() ? "" : "; " + foreign + " is of a format that is not read"));
 }
 
 }  // namespace blockzoo

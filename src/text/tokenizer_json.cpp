@@ -53,7 +53,8 @@ TokenizerParts parse_tokenizer_json(const std::string& json) {
   try {
     document = nlohmann::json::parse(json);
   } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(std::string("is not JSON: ") + error.what());
+    const std::string_view reason = error.what();
+    throw std::runtime_error("is not JSON: " + std::string(reason.substr(reason.find("] ") + 2)));  // behind its code
   }
   const JsonNode root(document);
   root.expect_keys({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
@@ -61,6 +62,7 @@ TokenizerParts parse_tokenizer_json(const std::string& json) {
   for (const auto* key : {"truncation", "padding"})
     if (!root.get(key).is_null()) root.get(key).fail("is not supported; it must be null");
 
+  require_known_model(root.get("model"));
   TokenizerParts parts;
   const auto added = root.get("added_tokens");
   parts.added = read_added_tokens(added);

@@ -1,7 +1,9 @@
+#include <random>
 
 #include "blockzoo/core/hash.h"
 #include "blockzoo/data/corpus.h"
 #include "blockzoo/data/token_file.h"
+#include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/text/tokenizer.h"
 #include "blockzoo/text/train_tokenizer.h"
 #include "support/bytes_of.h"
@@ -121,6 +123,29 @@ TEST_CASE("Ids of another tokenizer, and damaged token files, are refused", "[da
   made.folder.write("copy", made.text);
   CHECK_THROWS_WITH(open_corpus(made.config("text", PathValidationConfig{(made.folder / "copy").string()})),
                     ContainsSubstring("has the same contents as the training data"));
+}
+
+TEST_CASE("A damaged token file is refused with its reason or read, and never breaks the program",
+          "[data][text][error]") {
+  const EncodedFolder made;
+  made.write_tokens("whole", token_file_header(300, made.tokenizer->hash()), std::vector<int64_t>(500, 42));
+  const auto whole = read_file(made.folder / "whole");
+  std::mt19937_64 draw(9);
+  for (int round = 0; round < 300; ++round) {
+    auto damaged = whole;
+    const auto at = draw() % (round % 2 == 0 ? TokenFileHeader::bytes : whole.size());
+    if (round % 3 == 0) {
+      damaged.resize(at);
+    } else {
+      damaged[at] = static_cast<char>(draw() & 0xff);
+    }
+    made.folder.write("damaged", damaged);
+    try {
+      open_corpus(made.config("damaged"));
+    } catch (const std::runtime_error& error) {
+      CHECK_THAT(error.what(), ContainsSubstring("damaged"));
+    }
+  }
 }
 
 TEST_CASE("Headers of token files are read back, and other files have none", "[data][text]") {

@@ -300,6 +300,18 @@ TEST_CASE("What a tokenizer file asks for and is not here is refused by name", "
   const TemporaryFolder empty;
   CHECK_THROWS_WITH(open_tokenizer(empty.path()), ContainsSubstring("has neither tokenizer.json nor tokenizer.model"));
   CHECK_THROWS_WITH(open_tokenizer(empty / "none"), ContainsSubstring("there is no such tokenizer"));
+  CHECK_THAT(refusal("{\"a\": "), ContainsSubstring("is not JSON: parse error at line 1, column 7"));
+  CHECK_THAT(refusal_after([](auto& json) {
+               json["model"]["type"] = "WordPiece";
+               json["normalizer"] = {{"type", "BertNormalizer"}};
+             }),
+             ContainsSubstring("model.type: 'WordPiece'"));
+  CHECK_THAT(refusal("IQ== 0\nIg== 1\n", "tokenizer.model"),
+             ContainsSubstring("is a list of tokens for tiktoken, which is not read; tokenizer.json and"));
+  CHECK_THAT(refusal(R"({"a": 0, "b": 1})"), ContainsSubstring("is a vocabulary without its merges"));
+  CHECK_THAT(refusal(R"({"config": {}, "vocab": []})"), ContainsSubstring("is Mistral's tekken, which is not read"));
+  CHECK_THAT(refusal("{}", "tekken.json"), ContainsSubstring("; tekken.json is of a format that is not read"));
+  CHECK_THAT(refusal("IQ== 0", "cl100k.tiktoken"), ContainsSubstring("; cl100k.tiktoken is of a format that"));
   CHECK_THAT(refusal("", "tokenizer.model"), ContainsSubstring("holds no pieces"));
   CHECK_THAT(refusal("\x0a\xff", "tokenizer.model"), ContainsSubstring("is cut short"));
 }
