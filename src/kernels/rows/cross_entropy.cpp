@@ -16,11 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// Lanes at `count` and above take `other`.
-HWY_INLINE Vector first_lanes(Vector v, size_t count, Vector other) {
-  return count == lanes() ? v : hn::IfThenElse(hn::FirstN(Floats(), count), v, other);
-}
-
 template <class T>
 HWY_INLINE void losses_of(size_t rows, size_t vocabulary, const T* logits, const int64_t* targets, float* losses,
                           float* log_z) {

@@ -89,6 +89,11 @@ HWY_INLINE void store(Vector v, T* to, size_t count) {
   std::memcpy(to, some, count * sizeof(T));
 }
 
+/// Lanes at `count` and above take `other`.
+HWY_INLINE Vector first_lanes(Vector v, size_t count, Vector other) {
+  return count == lanes() ? v : hn::IfThenElse(hn::FirstN(Floats(), count), v, other);
+}
+
 /// body(first, count) for vector after vector of `width` elements, the last one partly filled.
 template <class Body>
 HWY_INLINE void walk(size_t width, const Body& body) {

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
 template <class T>
-HWY_INLINE void normalise(const RmsNormShape& shape, const T* x, const float* gain, T* y, float* inverse) {
+HWY_INLINE void normalise(const NormShape& shape, const T* x, const float* gain, T* y, float* inverse) {
   for (size_t row = 0; row < shape.rows; ++row, x += shape.width, y += shape.width) {
     auto squares = all(0);
     walk(shape.width, [&](size_t i, size_t count) HWY_ATTR {
@@ -34,7 +34,7 @@ HWY_INLINE void normalise(const RmsNormShape& shape, const T* x, const float* ga
 }
 
 template <class T>
-HWY_INLINE void backward(const RmsNormShape& shape, const T* x, const float* gain, const float* inverse, const T* dy,
+HWY_INLINE void backward(const NormShape& shape, const T* x, const float* gain, const float* inverse, const T* dy,
                          T* dx, float* dgain) {
   for (size_t row = 0; row < shape.rows; ++row, x += shape.width, dy += shape.width, dx += shape.width) {
     const auto gain_at = row % shape.gain_rows * shape.width;
@@ -60,17 +60,17 @@ HWY_INLINE void backward(const RmsNormShape& shape, const T* x, const float* gai
   }
 }
 
-void rms_norm_f32(const RmsNormShape& shape, const float* x, const float* gain, float* y, float* inverse) {
+void rms_norm_f32(const NormShape& shape, const float* x, const float* gain, float* y, float* inverse) {
   normalise(shape, x, gain, y, inverse);
 }
-void rms_norm_bf16(const RmsNormShape& shape, const Bf16* x, const float* gain, Bf16* y, float* inverse) {
+void rms_norm_bf16(const NormShape& shape, const Bf16* x, const float* gain, Bf16* y, float* inverse) {
   normalise(shape, x, gain, y, inverse);
 }
-void rms_norm_backward_f32(const RmsNormShape& shape, const float* x, const float* gain, const float* inverse,
+void rms_norm_backward_f32(const NormShape& shape, const float* x, const float* gain, const float* inverse,
                            const float* dy, float* dx, float* dgain) {
   backward(shape, x, gain, inverse, dy, dx, dgain);
 }
-void rms_norm_backward_bf16(const RmsNormShape& shape, const Bf16* x, const float* gain, const float* inverse,
+void rms_norm_backward_bf16(const NormShape& shape, const Bf16* x, const float* gain, const float* inverse,
                             const Bf16* dy, Bf16* dx, float* dgain) {
   backward(shape, x, gain, inverse, dy, dx, dgain);
 }
@@ -86,21 +86,21 @@ HWY_EXPORT(rms_norm_bf16);
 HWY_EXPORT(rms_norm_backward_f32);
 HWY_EXPORT(rms_norm_backward_bf16);
 
-void rms_norm(const RmsNormShape& shape, const float* x, const float* gain, float* y, float* inverse) {
+void rms_norm(const NormShape& shape, const float* x, const float* gain, float* y, float* inverse) {
   HWY_DYNAMIC_DISPATCH(rms_norm_f32)(shape, x, gain, y, inverse);
 }
 
-void rms_norm(const RmsNormShape& shape, const Bf16* x, const float* gain, Bf16* y, float* inverse) {
+void rms_norm(const NormShape& shape, const Bf16* x, const float* gain, Bf16* y, float* inverse) {
   HWY_DYNAMIC_DISPATCH(rms_norm_bf16)(shape, x, gain, y, inverse);
 }
 
-void rms_norm_backward(const RmsNormShape& shape, const float* x, const float* gain, const float* inverse,
-                       const float* dy, float* dx, float* dgain) {
+void rms_norm_backward(const NormShape& shape, const float* x, const float* gain, const float* inverse, const float* dy,
+                       float* dx, float* dgain) {
   HWY_DYNAMIC_DISPATCH(rms_norm_backward_f32)(shape, x, gain, inverse, dy, dx, dgain);
 }
 
-void rms_norm_backward(const RmsNormShape& shape, const Bf16* x, const float* gain, const float* inverse,
-                       const Bf16* dy, Bf16* dx, float* dgain) {
+void rms_norm_backward(const NormShape& shape, const Bf16* x, const float* gain, const float* inverse, const Bf16* dy,
+                       Bf16* dx, float* dgain) {
   HWY_DYNAMIC_DISPATCH(rms_norm_backward_bf16)(shape, x, gain, inverse, dy, dx, dgain);
 }
 
