@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "blockzoo/kernels/scale_norm.h"
 #include "blockzoo/nn/parameter.h"
 
 namespace blockzoo {
@@ -17,10 +18,7 @@ ScaleNormImpl::ScaleNormImpl(const ScaleNormConfig& config, at::IntArrayRef shap
 
 Tensor ScaleNormImpl::forward(const Tensor& x) {
   TORCH_CHECK(x.size(-1) == width_, "[scale_norm] last dim of x must be ", width_, ", got x ", x.sizes());
-  const auto wide = widened(x);
-  // The root is taken of a number that is never zero, so that a zero row has a gradient.
-  const auto length = wide.square().sum(-1, /*keepdim=*/true).clamp_min(eps_ * eps_).sqrt();
-  return (wide * (gain_ / length)).to(x.scalar_type());
+  return scale_norm(x, gain_, eps_);
 }
 
 }  // namespace blockzoo
