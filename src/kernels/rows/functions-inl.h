@@ -20,6 +20,9 @@ struct ValueAndSlope {
 /// Highway's makes NaN zero, which would hide a divergence.
 HWY_INLINE Vector exp_of(Vector x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(Floats(), x)); }
 
+/// The same of tanh.
+HWY_INLINE Vector tanh_of(Vector x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(Floats(), x)); }
+
 /// 1 / (1 + exp(-x)); beyond 88 exp would leave float32. Min takes its second operand where one is NaN.
 HWY_INLINE Vector sigmoid_of(Vector x) {
   const auto one = all(1);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include "blockzoo/kernels/dynamic_tanh.h"
 #include "blockzoo/nn/parameter.h"
 
 namespace blockzoo {
@@ -16,9 +17,7 @@ DynamicTanhImpl::DynamicTanhImpl(const DynamicTanhConfig& config, at::IntArrayRe
 
 Tensor DynamicTanhImpl::forward(const Tensor& x) {
   TORCH_CHECK(x.size(-1) == width_, "[dynamic_tanh] last dim of x must be ", width_, ", got x ", x.sizes());
-  auto y = at::tanh(widened(x) * alpha_) * gain_;
-  if (bias_.defined()) y = y + bias_;
-  return y.to(x.scalar_type());
+  return dynamic_tanh(x, alpha_, gain_, bias_);
 }
 
 }  // namespace blockzoo
