@@ -6,6 +6,7 @@
 
 #include "blockzoo/kernels/attention_observer.h"
 #include "blockzoo/kernels/linear.h"
+#include "blockzoo/kernels/soft_cap.h"
 #include "blockzoo/nn/parameter.h"
 #include "core/writer.h"
 
@@ -112,8 +113,7 @@ Tensor ModelImpl::logits(const Tensor& x) {
   y = linear_map(y, head_.is_empty() ? embedding_->weight : head_->weight, head_bias_);
   const auto factor = scale_factor(config_.logit_scale, config_.width);
   if (factor != 1) y = y * factor;
-  if (config_.final_softcap > 0) y = at::tanh(y / config_.final_softcap) * config_.final_softcap;
-  return y;
+  return config_.final_softcap > 0 ? soft_cap(y, config_.final_softcap) : y;
 }
 
 Tensor ModelImpl::forward(const Tensor& tokens) { return logits(hidden(tokens)); }

@@ -1,8 +1,5 @@
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function.h>
-
-#include <functional>
 
 #include "blockzoo/kernels/activation.h"
 #include "blockzoo/kernels/attention.h"
@@ -12,54 +9,10 @@
 #include "blockzoo/kernels/rms_norm.h"
 #include "blockzoo/kernels/rotary.h"
 #include "kernels/products.h"
-#include "support/near.h"
-#include "support/ramp.h"
+#include "kernels/twin.h"
 
 namespace blockzoo {
 namespace {
-
-using Operator = std::function<Tensor(const std::vector<Tensor>&)>;
-
-/// What an operator gives, and its gradients for a fixed cotangent that `type` can hold.
-std::vector<Tensor> results(const Operator& f, const std::vector<Tensor>& inputs, at::ScalarType type) {
-  std::vector<Tensor> leaves, all;
-  for (const auto& input : inputs) leaves.push_back(input.detach().clone().requires_grad_());
-  const auto y = f(leaves);
-  all.push_back(y.detach());
-  const auto cotangent = ramp("cotangent", y.sizes()).to(type).to(y.scalar_type());
-  for (const auto& gradient : torch::autograd::grad({y}, leaves, {cotangent})) all.push_back(gradient);
-  return all;
-}
-
-double largest(const std::vector<Tensor>& tensors) {
-  double most = 0;
-  for (const auto& tensor : tensors) most = std::max(most, tensor.abs().max().item<double>());
-  return most;
-}
-
-/// Fast kernels against the formula in float64 on the same numbers. Differences are shares of the largest magnitude
-/// among inputs and results.
-void check_share(const Operator& f, const std::vector<Tensor>& inputs, at::ScalarType type, double share) {
-  std::vector<Tensor> narrow, wide;
-  for (const auto& input : inputs) {
-    narrow.push_back(input.to(type));
-    wide.push_back(narrow.back().to(at::kDouble));
-  }
-  const auto expected = results(f, wide, type), actual = results(f, narrow, type);
-  const double most = std::max(largest(wide), largest(expected));
-  for (size_t i = 0; i < actual.size(); ++i) {
-    INFO(type);
-    CHECK(actual[i].scalar_type() == type);
-    check_near("result " + std::to_string(i), actual[i], expected[i], {share * most, 0});
-  }
-}
-
-/// 1e-5 in float32; in bfloat16, where each result is rounded once, 2^-8.
-void check_against_twin(const std::string& name, const Operator& f, const std::vector<Tensor>& inputs) {
-  INFO(name);
-  check_share(f, inputs, at::kFloat, 1e-5);
-  check_share(f, inputs, at::kBFloat16, 0x1p-8);
-}
 
 /// Gains stay in float32, as the weights of a model do under autocast.
 Operator with_wide_gain(double eps) {
@@ -167,19 +120,47 @@ TEST_CASE("Linear maps equal at::linear, with bias, odd shapes and gaps", "[kern
   }
 }
 
-TEST_CASE("Products by oneDNN equal the BLAS's, also for weight gradients", "[kernels][torch][fast]") {
+TEST_CASE("Products by oneDNN equal the definition", "[kernels][torch][fast]") {
   if (!onednn_is_there()) return;
   const auto a = ramp("a", {30, 17}).to(at::kFloat), b = ramp("b", {30, 9}).to(at::kFloat);
   const auto expected = a.to(at::kDouble).t().mm(b.to(at::kDouble));
   check_near("by transposed operands", onednn_linear(a.t(), b.t(), {}), expected, {1e-5, 1e-5});
 }
 
+TEST_CASE("Weight gradients by everyone equal the definition, of every size", "[kernels][torch][fast]") {
+  using enum Multiplier;
+  for (const int64_t rows : {1, 7, 256, 300}) {
+    for (const auto& [out, in] : {std::pair<int64_t, int64_t>{1, 1}, {12, 32}, {13, 33}, {250, 40}, {5, 1100}}) {
+      INFO(rows << " rows, " << in << " to " << out);
+      const auto dy = ramp("dy", {rows, out}).to(at::kFloat), x = ramp("x", {rows, in}).to(at::kFloat);
+      const auto expected = dy.to(at::kDouble).t().mm(x.to(at::kDouble));
+      const auto largest = dy.abs().to(at::kDouble).t().mm(x.abs().to(at::kDouble)).max().item<double>();
+      for (const auto multiplier : {kBlas, kOnednn, kRows}) {
+        if (multiplier == kOnednn && !onednn_is_there()) continue;
+        check_near(name_of(multiplier), weight_gradient_by(multiplier, dy, x), expected, {0, 1e-6 * largest});
+      }
+    }
+  }
+}
+
+TEST_CASE("Weight gradients by rows are bit for bit the same with every number of threads", "[kernels][torch][fast]") {
+  const auto dy = ramp("dy", {300, 130}).to(at::kFloat), x = ramp("x", {300, 70}).to(at::kFloat);
+  const auto threads = at::get_num_threads();
+  const auto expected = weight_gradient_by(Multiplier::kRows, dy, x);
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    check_equal(std::to_string(count) + " threads", weight_gradient_by(Multiplier::kRows, dy, x), expected);
+  }
+  at::set_num_threads(threads);
+}
+
 TEST_CASE("The matrix library is chosen by processor and LibTorch alone", "[kernels][fast]") {
-  CHECK_FALSE(products_for(/*amd=*/false, 6, /*mkl=*/true).outputs_by_onednn);
-  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).outputs_by_onednn);
-  CHECK_FALSE(products_for(/*amd=*/true, 25, /*mkl=*/true).weight_gradients_by_onednn);
-  CHECK(products_for(/*amd=*/true, 26, /*mkl=*/true).weight_gradients_by_onednn);
-  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/false).weight_gradients_by_onednn);
+  using enum Multiplier;
+  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/true).outputs == kBlas);
+  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).outputs == kOnednn);
+  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).weight_gradients == kRows);
+  CHECK(products_for(/*amd=*/true, 26, /*mkl=*/true).weight_gradients == kOnednn);
+  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/false).weight_gradients == kOnednn);
 }
 
 TEST_CASE("A kernel scope holds while it lives, and its backward follows its forward", "[kernels][torch][fast]") {
