@@ -35,6 +35,7 @@ class Allocations final : public c10::MemoryReportingInfoBase {
 class AllocationScope {
  public:
   Allocations* operator->() const { return allocations_.get(); }
+  Allocations& operator*() const { return *allocations_; }
 
  private:
   const std::shared_ptr<Allocations> allocations_ = std::make_shared<Allocations>();

@@ -75,14 +75,20 @@ constexpr double kMebibyte = 1 << 20;
 /// A share in percent with enough digits to see 0.17 %, and nothing for nothing.
 std::string share_text(double part, double whole) { return part > 0 ? fmt::format("{:.3f}", 100 * part / whole) : "-"; }
 
-/// The most bytes of tensors alive at a time in the second update.
-double peak_bytes(const RunConfig& config) {
-  AllocationScope allocations;
+/// Time, operations and memory of updates by what operators are for, and the most memory at a time. The updates are
+/// those of a session of their own, since all that it holds must have been heard when it was taken.
+void record_operators(const RunConfig& config, int64_t steps, Bench& result) {
+  const AllocationScope allocations;
   Session session(config);
   session.advance();
   allocations->forget_peak();
-  session.advance();
-  return allocations->peak();
+  const auto times = operator_times(*allocations, [&] {
+    for (int64_t step = 0; step < steps; ++step) session.advance();
+  });
+  result.peak_bytes = allocations->peak();
+  const auto flops = update_flops(config);
+  result.kinds = kinds_of(times, flops, static_cast<double>(steps));
+  result.classes = classes_of(result.kinds, flops);
 }
 
 }  // namespace
@@ -103,19 +109,13 @@ Bench bench(const RunConfig& choice, int64_t steps) {
                .machine = machine(),
                .threads = at::get_num_threads(),
                .load = load_average()};
-  result.peak_bytes = peak_bytes(config);
+  record_operators(config, steps, result);
   Session session(config);
   for (int64_t step = 0; step < steps; ++step) {
     const auto start = std::chrono::steady_clock::now();
     result.losses.push_back(session.advance().loss);
     result.steps_s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  const auto times = operator_times([&] {
-    for (int64_t step = 0; step < steps; ++step) session.advance();
-  });
-  const auto flops = update_flops(config);
-  result.kinds = kinds_of(times, flops, static_cast<double>(steps));
-  result.classes = classes_of(result.kinds, flops);
   const auto limits = measure_limits(config.train.precision);
   result.product_flops_per_s = limits.product_flops_per_s;
   result.bytes_per_s = limits.bytes_per_s;

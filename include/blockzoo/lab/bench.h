@@ -54,7 +54,7 @@ struct Bench {
   double median_step_s() const;
 };
 
-/// Trains `steps` updates from the run's start, times each, then records as many again by operator.
+/// Records updates by operator, then trains `steps` from the run's start and times each.
 /// Errors: those of a Session.
 Bench bench(const RunConfig& config, int64_t steps);
 
