@@ -10,8 +10,8 @@ the smallest and the largest. Nothing is timed before the losses of ten updates 
 Workloads: course, course_bf16, bytes, bytes_bf16 (training updates), window_4096, window_8192 (attention forward and
 backward, window 256), generate_1, generate_gqa_1, generate_mqa_1, the same with _16 for 16 texts and with _bf16 behind
 (128 greedy tokens of the course model with 16, 4 and 1 key heads), generate_smollm2, generate_smollm2_bf16 (the same of
-a real model that was imported), start (from nothing to the first update), kinds (an update of blockzoo by kind, against
-the base of bytes.yaml; no peer).
+a real model that was imported), start (from nothing to the first update), kinds (time and bytes of an update of
+blockzoo by kind, against the base of bytes.yaml; no peer).
 """
 import argparse
 import json
@@ -32,27 +32,56 @@ TRAINING = {
 }
 WINDOWS = {"window_4096": 4096, "window_8192": 8192}
 WINDOW = 256
-KINDS = {
-    "layer_norm": ["model.block.norm.kind=layer_norm"],
-    "scale_norm": ["model.block.norm.kind=scale_norm"],
-    "dynamic_tanh": ["model.block.norm.kind=dynamic_tanh"],
-    "no norm": ["model.block.norm.kind=none"],
-    "glu with tanh-GELU": ["model.block.ffn.activation=gelu_tanh"],
-    "glu with GELU": ["model.block.ffn.activation=gelu"],
-    "mlp with GELU, as wide": ["model.block.ffn.kind=mlp", "model.block.ffn.hidden=512"],
-    "interleaved RoPE": ["model.block.position.pairing=interleaved"],
-    "ALiBi": ["model.block.position.kind=alibi"],
-    "relative bias": ["model.block.position.kind=relative_bias"],
-    "learned positions": ["model.block.position.kind=learned"],
-    "two key heads": ["model.block.attention.kv_heads=2"],
-    "one key head": ["model.block.attention.kv_heads=1"],
-    "window of 32": ["model.block.attention.window=32"],
-    "soft cap of scores": ["model.block.attention.softcap=50"],
-    "attention dropout": ["model.block.attention.dropout=0.1"],
-    "final soft cap": ["model.final_softcap=30"],
-    "z-loss": ["train.loss.z_loss=1e-4"],
-    "reference kernels": ["train.kernels=reference"],
+BLOCK = "model.block."
+KINDS = {  # against the base's RMSNorm, SwiGLU, RoPE and 8 heads
+    "norms": {
+        "layer_norm": [BLOCK + "norm.kind=layer_norm"],
+        "layer_norm without bias": [BLOCK + "norm.kind=layer_norm", BLOCK + "norm.bias=false"],
+        "scale_norm": [BLOCK + "norm.kind=scale_norm"],
+        "dynamic_tanh": [BLOCK + "norm.kind=dynamic_tanh"],
+        "no norm": [BLOCK + "norm.kind=none"],
+        "RMSNorm of every sublayer's output too": [BLOCK + "layout.kind=double_norm"],
+        "RMSNorm of queries and keys": [BLOCK + "attention.qk_norm.kind=head"],
+    },
+    "feed-forward kinds": {
+        "glu with tanh-GELU": [BLOCK + "ffn.activation=gelu_tanh"],
+        "glu with GELU": [BLOCK + "ffn.activation=gelu"],
+        "glu with ReLU": [BLOCK + "ffn.activation=relu"],
+        "glu with sigmoid": [BLOCK + "ffn.activation=sigmoid"],
+        "bilinear glu": [BLOCK + "ffn.activation=identity"],
+        "mlp with GELU, as many FLOPs": [BLOCK + "ffn.kind=mlp", BLOCK + "ffn.hidden=512"],
+        "mlp with tanh-GELU, as many FLOPs": [BLOCK + "ffn.kind=mlp", BLOCK + "ffn.hidden=512",
+                                              BLOCK + "ffn.activation=gelu_tanh"],
+        "mlp with squared ReLU, as many FLOPs": [BLOCK + "ffn.kind=mlp", BLOCK + "ffn.hidden=512",
+                                                 BLOCK + "ffn.activation=relu_squared"],
+    },
+    "positions": {
+        "interleaved RoPE": [BLOCK + "position.pairing=interleaved"],
+        "no positions": [BLOCK + "position.kind=none"],
+        "learned positions": [BLOCK + "position.kind=learned"],
+        "sinusoidal positions": [BLOCK + "position.kind=sinusoidal"],
+        "ALiBi": [BLOCK + "position.kind=alibi"],
+        "relative bias": [BLOCK + "position.kind=relative_bias"],
+        "Transformer-XL": [BLOCK + "position.kind=transformer_xl"],
+    },
+    "heads": {
+        "four heads": [BLOCK + "attention.heads=4"],
+        "sixteen heads": [BLOCK + "attention.heads=16"],
+        "two key heads": [BLOCK + "attention.kv_heads=2"],
+        "one key head": [BLOCK + "attention.kv_heads=1"],
+        "latent attention": [BLOCK + "attention.kind=latent"],
+    },
+    "scores and losses": {
+        "window of 64": [BLOCK + "attention.window=64"],
+        "window of 32": [BLOCK + "attention.window=32"],
+        "soft cap of scores": [BLOCK + "attention.softcap=50"],
+        "attention dropout": [BLOCK + "attention.dropout=0.1"],
+        "final soft cap": ["model.final_softcap=30"],
+        "z-loss": ["train.loss.z_loss=1e-4"],
+        "reference kernels": ["train.kernels=reference"],
+    },
 }
+MIB = 1 << 20
 AGREE = 1e-4  # nats, of each of the first ten losses in float32
 AGREE_BF16 = 1e-3  # bfloat16 products are rounded in another order
 
@@ -152,21 +181,32 @@ def start(_, arguments):
 
 
 def kinds(_, arguments):
+    """Time, and bytes by the program's own count: the most alive at a time, and those of all tensors that are made."""
     path = os.path.join(HERE, "bytes.yaml")
 
-    def seconds(values):
+    def update(values):
         values = values + [f"train.threads={arguments.threads}"]
-        text = run([arguments.program, "bench", path, "--json", "--steps", str(arguments.steps), *sets(values)])
-        return json.loads(text)["median_step_s"]
+        figures = json.loads(
+            run([arguments.program, "bench", path, "--json", "--steps", str(arguments.steps), *sets(values)]))
+        made = sum(kind["allocated_bytes"] for kind in figures["kinds"])
+        return figures["median_step_s"], figures["peak_bytes"], made
 
-    ratios = {name: [] for name in KINDS}
+    ratios = {name: [] for group in KINDS.values() for name in group}
+    sizes = {}
     for _ in range(arguments.rounds):
-        for name, values in KINDS.items():
-            base = seconds([])
-            ratios[name].append(seconds(values) / base)
-    for name, values in ratios.items():
-        print(f"  {name:24} {spread(values)} x the base's update")
-    print(f"  load {load():.2f}")
+        for group in KINDS.values():
+            for name, values in group.items():
+                base_s, *base_sizes = update([])
+                own_s, *sizes[name] = update(values)
+                ratios[name].append(own_s / base_s)
+    print(f"  one update, forward and backward; the base has {base_sizes[0] / MIB:.1f} MiB alive at most and makes "
+          f"{base_sizes[1] / MIB:.1f} MiB of tensors; load {load():.2f}")
+    for title, group in KINDS.items():
+        print(f"  {title:38} {'time, x the base':24} alive at most, MiB    made, MiB")
+        for name in group:
+            peak, made = sizes[name]
+            print(f"    {name:36} {spread(ratios[name]):24} {peak / MIB:9.1f} ({peak / base_sizes[0]:.2f} x) "
+                  f"{made / MIB:9.1f} ({made / base_sizes[1]:.2f} x)")
 
 
 def main():
