@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kRatios{"ffn_ratio", "head_ratio", "aspect", "head_width", "vocabulary", "dropout"};
+constexpr std::array kRatios{"ffn_ratio", "head_ratio", "aspect", "head_width", "vocabulary", "dropout", "decay"};
 constexpr std::array kShapes{"ffn_ratio", "head_ratio", "aspect"};
 constexpr std::array kChoices{"norm", "layout", "position", "attention", "ffn"};
 constexpr size_t kNearest = 3;

@@ -11,7 +11,9 @@ namespace blockzoo {
 ZooModel zoo_model(const std::string& name, const std::string& scale) {
   ZooModel model;
   model.name = bare_name(name) + (scale.empty() ? "" : " x " + scale);
-  model.about = with_bases(open_document({}, name)).back().about.value_or(About{});
+  const auto document = with_bases(open_document({}, name)).back();
+  model.about = document.about.value_or(About{});
+  model.decay_is_told = !document.about || document.tree.deepest("train.optimizer.weight_decay").is_scalar();
   model.config = load_run_config(name, {}, scale);
   model.count = count_parameters(model.config.model);
   return model;

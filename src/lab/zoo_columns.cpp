@@ -189,6 +189,11 @@ ZooCell dropout(const ZooModel& model) {
   return figure(most);
 }
 
+ZooCell decay(const ZooModel& model) {
+  if (!model.decay_is_told) return word("not told");
+  return figure(std::get<AdamwConfig>(model.config.train.optimizer).weight_decay);
+}
+
 const ModelConfig& of(const ZooModel& model) { return model.config.model; }
 
 double over_width(int64_t size, const ZooModel& model) {
@@ -264,6 +269,7 @@ const std::vector<ZooColumn>& zoo_columns() {
       {"window", "window", "keys that a query sees", true, each_layer(window)},
       {"stabilisers", "stabilisers", "what bounds activations, scores and logits", true, stabilisers},
       {"dropout", "dropout", "share dropped from the stream in training", false, dropout},
+      {"decay", "decay", "weight decay of the optimizer, where it is published", false, decay},
       {"missing", "missing", "what the published model has and this one has not", false, [](const ZooModel& model) {
          return model.about.missing.empty() ? word("nothing") : ZooCell{model.about.missing, {"something"}};
        }}};

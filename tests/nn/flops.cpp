@@ -7,6 +7,7 @@
 #include "blockzoo/nn/model.h"
 #include "support/catch.h"
 #include "support/from_yaml.h"
+#include "support/golden.h"
 
 namespace blockzoo {
 namespace {
@@ -140,6 +141,16 @@ TEST_CASE("Models of GPT-2's shapes take the published operations", "[nn][flops]
   CHECK(total(longest) == "1.336e+14");
   const auto flops = forward_flops(longest, 16384);
   CHECK(std::round(1000 * (flops.scores + flops.values) / flops.total()) == 617);
+}
+
+TEST_CASE("The operations are those that PyTorch's FlopCounterMode counts on transformers' models",
+          "[nn][flops][golden][torch]") {
+  for (const auto& one : golden("flops")["cases"]) {
+    INFO(one["name"]);
+    const auto config = from_yaml<ModelConfig>(one["model"].dump());
+    CHECK(forward_flops(config, one["tokens"]).total() == one["forward"]);
+    CHECK(training_flops(config, 1) == one["training"]);
+  }
 }
 
 TEST_CASE("The operations are those of the matrix products that a real forward computes", "[nn][flops][torch]") {

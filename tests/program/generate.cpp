@@ -163,6 +163,39 @@ TEST_CASE("A run, its checkpoint and its Hugging Face folder continue a prompt a
   CHECK(text("run", "bfloat16").starts_with("Tom "));
 }
 
+TEST_CASE("Ctrl-C leaves the text so far, whole characters and a line end, and exit code 130", "[program][torch]") {
+  PromptFolder made;
+  made.folder.write("long.yaml",
+                    "model: {vocabulary: 256, width: 16, layers: 1, context: 1000000, block: {attention: {heads: 2, "
+                    "window: 8}, position: {kind: none}}}\n");
+  Model model(load_model_config(made.folder / "long.yaml"));
+  model->init_parameters(4);
+  save_weights(*model, made.folder / "long.safetensors");
+  const auto interrupted = [&](const Words& more, bool streams) {
+    Words arguments{"generate", "--model",  "long.yaml", "--weights",  "long.safetensors", "--prompt",
+                    "Once é",   "--tokens", "999990",    "--logprobs", "l.jsonl"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Program program(made.folder.path(), arguments);
+    if (streams)
+      REQUIRE(eventually([&] { return program.out().size() > 1000; }));
+    else
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+    program.send(SIGINT);
+    CHECK(program.wait() == 128 + SIGINT);
+    CHECK_THAT(program.error(), ContainsSubstring("prompt tokens in"));
+    return program.out();
+  };
+  const auto streamed = interrupted({}, true);
+  CHECK(streamed.starts_with("Once é"));
+  CHECK(streamed.ends_with("\n"));
+  CHECK_NOTHROW(nlohmann::json(streamed).dump());  // which refuses what is no UTF-8
+  CHECK(json_lines(read_file(made.folder / "l.jsonl")).size() > 300);
+  for (const auto& line : json_lines(interrupted({"--json", "--prompt", "and another"}, false))) {
+    CHECK(line["ending"] == "interrupted");
+    CHECK_FALSE(line["ids"].empty());
+  }
+}
+
 TEST_CASE("What generate cannot do is refused in one line", "[program][error][torch]") {
   PromptFolder made;
   const auto refusal = [&](const std::string& name, const Words& arguments) {
@@ -185,6 +218,7 @@ TEST_CASE("What generate cannot do is refused in one line", "[program][error][to
   };
   CHECK(option({"--top-p", "1.5"}) == "error: --top-p must be from 0 to 1, got 1.5\n");
   CHECK_THAT(option({"--temperature", "nan"}), ContainsSubstring("--temperature must be 0 or a positive number"));
+  CHECK_THAT(option({"--logprobs", "nowhere/l.jsonl"}), ContainsSubstring("there is no folder nowhere"));
   CHECK_THAT(option({"--tokens", "0"}), ContainsSubstring("--tokens must be 1 or more"));
   CHECK_THAT(option({"--stop", ""}), ContainsSubstring("--stop must not be empty"));
 }

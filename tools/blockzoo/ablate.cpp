@@ -14,6 +14,7 @@
 #include "blockzoo/lab/studied_keys.h"
 #include "blockzoo/lab/verdict.h"
 #include "blockzoo/train/stop.h"
+#include "checks.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -141,8 +142,7 @@ void add_ablate_command(CLI::App& app) {
   command->add_option("--set", arguments->sets, "override of the base, as in --set train.steps=50; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--out", arguments->out, "folder of the study (runs/<name>); finished runs in it are kept");
-  command->add_option("--jobs", arguments->jobs, "runs at a time; the cores are shared among them")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--jobs", arguments->jobs, "runs at a time; the cores are shared among them")->check(above_zero);
   command->add_flag("--dry-run", arguments->dry_run,
                     "show every run, what differs and how long it will take; run nothing");
   command->add_flag("--fail-fast", arguments->fail_fast, "stop at the first run that fails");

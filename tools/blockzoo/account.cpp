@@ -8,6 +8,7 @@
 #include "blockzoo/core/names.h"
 #include "blockzoo/lab/account_text.h"
 #include "blockzoo/lab/advice.h"
+#include "checks.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -78,9 +79,8 @@ void add_account_command(CLI::App& app) {
       app.add_subcommand("account", "Say what a model costs: parameters, FLOPs, memory, cache, least times");
   command->add_option("file", file, "run file, or a model's name such as llama3-8b")->required();
   command->add_option("--scale", scale, "made smaller: 1/16, 0.25 or tiny");
-  command->add_option("--batch", query.batch, "sequences (1)")->check(CLI::PositiveNumber);
-  command->add_option("--context", query.context, "tokens of a sequence (the model's context)")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--batch", query.batch, "sequences (1)")->check(above_zero);
+  command->add_option("--context", query.context, "tokens of a sequence (the model's context)")->check(above_zero);
   add_choice(*command, "--precision", query.precision, "of matrix products, activations and cache");
   add_choice(*command, "--optimizer", query.optimizer, "whose moments are kept");
   command->add_flag_callback(
@@ -93,14 +93,14 @@ void add_account_command(CLI::App& app) {
   command
       ->add_option("--logit-copies", query.logit_copies,
                    "arrays as large as the logits that training keeps by the textbook (1)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(zero_or_more);
   command->add_option("--device", device, "for the least times: v100, a100-80gb, h100, ...");
   command->add_option("--memory", view.memory_gb, "GB (GiB with --gib) for the largest batch; the device's")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   command->add_flag("--gib", view.binary_units, "units of 2^30 bytes instead of 1e9");
-  command->add_option("--steps", view.steps, "updates, for the time of a training")->check(CLI::PositiveNumber);
+  command->add_option("--steps", view.steps, "updates, for the time of a training")->check(above_zero);
   command->add_option("--mfu", view.utilisation, "share of the peak that training reaches (0.5)")
-      ->check(CLI::Range(0.001, 1.0));
+      ->check(number_check("above 0 and at most 1", [](double value) { return value > 0 && value <= 1; }));
   auto* sweep_option = command->add_option("--sweep", swept, "a table: context=1024..131072 (doubling), batch=1,8,64");
   command->add_flag("--advise", advise, "compare the proportions with those of published models")
       ->excludes(sweep_option);

@@ -11,6 +11,7 @@
 #include "blockzoo/lab/attention_report.h"
 #include "blockzoo/text/token_texts.h"
 #include "blockzoo/train/run.h"
+#include "checks.h"
 #include "commands.h"
 #include "model_source.h"
 #include "number_ranges.h"
@@ -172,7 +173,7 @@ void add_attend_command(CLI::App& app) {
   command->add_option("--layers", arguments->layers, "layers, counted from 0, as in 0,3-5; all when not given");
   command->add_option("--heads", arguments->heads, "heads, counted from 0, as in 0,3-5; all when not given");
   command->add_option("--maps", arguments->maps, "most maps that are printed; 0 prints none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(zero_or_more)
       ->capture_default_str();
   command->add_option("--html", arguments->html, "page to write: every map, to look at with a pointer");
   command->add_option("--json", arguments->json, "file to write: all weights and figures; '-' prints it instead");
@@ -198,7 +199,7 @@ void add_attend_command(CLI::App& app) {
       ->check(CLI::IsMember({"float32", "bfloat16"}))
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "processor threads; as many as there are cores when not given")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   command->footer("Example: blockzoo attend runs/tiny --prompt 'Once upon a time' --induction --html attention.html");
   command->callback([arguments] { show_attention(*arguments); });
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "blockzoo/lab/generation_bench.h"
+#include "checks.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -49,7 +50,7 @@ void add_bench_command(CLI::App& app) {
   command->add_option("--set", arguments->sets, "override, as in --set train.precision=bfloat16; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--scale", arguments->scale, "make the model smaller: 1/16, 0.25 or tiny");
-  command->add_option("--steps", arguments->steps, "updates that are timed")->check(CLI::PositiveNumber);
+  command->add_option("--steps", arguments->steps, "updates that are timed")->check(above_zero);
   auto* generation =
       command->add_flag("--generate", arguments->generation, "time generation instead, greedy, in train.precision");
   const auto of_generation = [&](const char* name, int64_t& value, int64_t least, const char* help) {

@@ -11,6 +11,7 @@
 #include "blockzoo/hub/atomic_file.h"
 #include "blockzoo/hub/hugging_face.h"
 #include "blockzoo/hub/npy.h"
+#include "checks.h"
 #include "commands.h"
 #include "model_card.h"
 #include "model_source.h"
@@ -120,8 +121,7 @@ void add_export_command(CLI::App& app) {
   add_source_options(*command, arguments->source);
   command->add_option("--dtype", arguments->dtype, "how weights are stored: float32 (usual), bfloat16, float16")
       ->check(CLI::IsMember({"float32", "bfloat16", "float16"}));
-  command->add_option("--shard-gb", arguments->shard_gb, "largest weight file, in 1e9 bytes (5)")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--shard-gb", arguments->shard_gb, "largest weight file, in 1e9 bytes (5)")->check(above_zero);
   command->add_flag("--stock-only", arguments->stock_only,
                     "refuse a model that no class of transformers holds exactly, and name the field");
   command->add_flag("--check", arguments->check, "load the folder in python3 too, where that has transformers");

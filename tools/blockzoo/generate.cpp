@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "blockzoo/hub/stop_ids.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/stop.h"
+#include "checks.h"
 #include "commands.h"
 #include "generated_texts.h"
 #include "model_source.h"
@@ -91,6 +93,9 @@ void tell_full_contexts(const GeneratedTexts& texts, const std::vector<Continuat
 void write_texts(const GenerateArguments& arguments) {
   at::set_num_threads(
       static_cast<int>(thread_count(arguments.threads > 0 ? std::optional<int64_t>(arguments.threads) : std::nullopt)));
+  if (const auto folder = std::filesystem::path(arguments.logprobs).parent_path();
+      !folder.empty() && !std::filesystem::is_directory(folder))
+    throw std::runtime_error("--logprobs '" + arguments.logprobs + "': there is no folder " + folder.string());
   auto source = load_model(arguments.source);
   for (const auto& note : source.notes) std::cerr << note << "\n";
   const auto tokenizer = tokenizer_for(arguments, source);
@@ -172,7 +177,7 @@ void add_generate_command(CLI::App& app) {
       ->check(CLI::IsMember({"float32", "bfloat16"}))
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "processor threads; as many as there are cores when not given")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   command->add_option("--logprobs", arguments->logprobs,
                       "file to write: each new token's log-probability by the model, a JSON document a line");
   command->add_flag("--json", arguments->json, "print a JSON document a line for each text");

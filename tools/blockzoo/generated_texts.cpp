@@ -21,6 +21,12 @@ std::string line_of(const TextJson& json) {
   return json.dump(-1, ' ', false, TextJson::error_handler_t::replace) + "\n";
 }
 
+/// How text `text` ended: where its listener ended it without a stop text, a signal came.
+std::string_view ending_of(const GeneratedTexts& texts, const std::vector<Continuation>& done, size_t text) {
+  if (texts.stopped(text)) return "stop_text";
+  return done[text].ending == Ending::kListener ? "interrupted" : name_of(done[text].ending);
+}
+
 }  // namespace
 
 GeneratedTexts::GeneratedTexts(std::vector<Prompt> prompts, int64_t samples, const Tokenizer* tokenizer,
@@ -58,13 +64,10 @@ std::string GeneratedTexts::show(size_t text, const std::string& fresh) {
 std::string texts_json(const GeneratedTexts& texts, const std::vector<Continuation>& done) {
   std::string lines;
   for (size_t text = 0; text < texts.size(); ++text) {
-    TextJson json{{"prompt", text / texts.samples()},
-                  {"sample", text % texts.samples()},
-                  {"prompt_text", texts.prompt(text).text},
-                  {"text", texts.shown(text)},
-                  {"prompt_ids", texts.prompt(text).ids},
-                  {"ids", done[text].ids},
-                  {"ending", texts.stopped(text) ? "stop_text" : name_of(done[text].ending)}};
+    TextJson json{{"prompt", text / texts.samples()},       {"sample", text % texts.samples()},
+                  {"prompt_text", texts.prompt(text).text}, {"text", texts.shown(text)},
+                  {"prompt_ids", texts.prompt(text).ids},   {"ids", done[text].ids},
+                  {"ending", ending_of(texts, done, text)}};
     lines += line_of(json);
   }
   return lines;

@@ -6,6 +6,7 @@
 #include "blockzoo/core/embedded.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/stop.h"
+#include "checks.h"
 #include "commands.h"
 
 namespace blockzoo {
@@ -54,7 +55,7 @@ void add_train_command(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--scale", arguments->scale, "make the model smaller: 1/16, 0.25 or tiny");
   command->add_option("--out", arguments->out, "folder of the run (runs/<file>)");
-  command->add_option("--threads", arguments->threads, "threads, instead of train.threads")->check(CLI::PositiveNumber);
+  command->add_option("--threads", arguments->threads, "threads, instead of train.threads")->check(above_zero);
   command->add_flag("--resume", arguments->resume, "go on with the run in the folder, if there is one");
   command->add_flag("--quiet", arguments->quiet, "say nothing but errors");
   command->add_flag("--json", arguments->json, "print the run's record as JSON on standard output");

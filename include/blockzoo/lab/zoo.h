@@ -15,6 +15,7 @@ struct ZooModel {
   About about;       // empty when its file says nothing
   RunConfig config;
   ParameterCount count;
+  bool decay_is_told = true;  // of a published model: whether its weight decay is known, and no default
 };
 
 /// Every model that the program carries with an `about` section, by name.
