@@ -33,7 +33,7 @@ Traced TracedOperators::lookup(const std::string& name, double rows, double widt
   return tape_.apply({}, {.values = settings_.tokens() * width, .parameter = name, .parameter_values = rows * width});
 }
 
-Traced TracedOperators::rms_norm_by_formula(const RmsNormConfig& config, const Traced& wide, double width) {
+Traced TracedOperators::by_formula(const RmsNormConfig& config, const Traced& wide, double width, bool) {
   const auto inverse = tape_.apply({wide}, {.values = wide.values / width,
                                             .saved = {wide.memory},
                                             .forward_scratch = wide.bytes(),
@@ -44,15 +44,14 @@ Traced TracedOperators::rms_norm_by_formula(const RmsNormConfig& config, const T
   return config.gain ? multiplied(y) : y;
 }
 
-Traced TracedOperators::layer_norm_by_formula(const LayerNormConfig& config, const Traced& wide, double width,
-                                              bool own_gains) {
+Traced TracedOperators::by_formula(const LayerNormConfig& config, const Traced& wide, double width, bool own_gains) {
   auto y =
       tape_.apply({wide}, {.values = wide.values, .saved = {wide.memory}, .extra = 2 * kSingle * wide.values / width});
   if (own_gains && config.gain) y = multiplied(y);
   return own_gains && config.bias ? mapped(y) : y;
 }
 
-Traced TracedOperators::scale_norm_by_formula(const Traced& wide, double width) {
+Traced TracedOperators::by_formula(const ScaleNormConfig&, const Traced& wide, double width, bool) {
   const auto rows = wide.values / width;
   const auto factor = tape_.apply({wide}, {.values = rows,
                                            .saved = {wide.memory},
@@ -63,10 +62,12 @@ Traced TracedOperators::scale_norm_by_formula(const Traced& wide, double width) 
                      {.values = wide.values, .saved = {wide.memory, factor.memory}, .backward_scratch = wide.bytes()});
 }
 
-Traced TracedOperators::dynamic_tanh_by_formula(const DynamicTanhConfig& config, const Traced& wide) {
+Traced TracedOperators::by_formula(const DynamicTanhConfig& config, const Traced& wide, double, bool) {
   const auto y = multiplied(tape_.apply({multiplied(wide)}, {.values = wide.values, .saves_result = true}));
   return config.bias ? mapped(y) : y;
 }
+
+Traced TracedOperators::by_formula(const NoNormConfig&, const Traced& wide, double, bool) { return wide; }
 
 Traced TracedOperators::norm(const NormConfig& config, const Traced& x, double width, bool own_gains) {
   if (std::holds_alternative<NoNormConfig>(config)) return x;
@@ -74,14 +75,8 @@ Traced TracedOperators::norm(const NormConfig& config, const Traced& x, double w
   if (settings_.fast())  // with at most a mean and a factor of each row
     return tape_.apply({x}, {.values = x.values, .each = x.each, .saved = {x.memory}, .extra = 2 * kSingle * rows});
   const auto wide = tape_.cast(x, kSingle);
-  const auto by_formula = [&]<class Kind>(const Kind& kind) {
-    if constexpr (std::is_same_v<Kind, RmsNormConfig>) return rms_norm_by_formula(kind, wide, width);
-    if constexpr (std::is_same_v<Kind, LayerNormConfig>) return layer_norm_by_formula(kind, wide, width, own_gains);
-    if constexpr (std::is_same_v<Kind, ScaleNormConfig>) return scale_norm_by_formula(wide, width);
-    if constexpr (std::is_same_v<Kind, DynamicTanhConfig>) return dynamic_tanh_by_formula(kind, wide);
-    return wide;
-  };
-  return tape_.cast(std::visit(by_formula, config), x.each);
+  const auto y = std::visit([&](const auto& kind) { return by_formula(kind, wide, width, own_gains); }, config);
+  return tape_.cast(y, x.each);
 }
 
 Traced TracedOperators::rotated(const Traced& x, double channels_share) {

@@ -53,10 +53,12 @@ class TracedOperators {
   const TraceSettings& settings() const { return settings_; }
 
  private:
-  Traced rms_norm_by_formula(const RmsNormConfig& config, const Traced& wide, double width);
-  Traced layer_norm_by_formula(const LayerNormConfig& config, const Traced& wide, double width, bool own_gains);
-  Traced scale_norm_by_formula(const Traced& wide, double width);
-  Traced dynamic_tanh_by_formula(const DynamicTanhConfig& config, const Traced& wide);
+  /// Norms in LibTorch's operators, of float32 numbers.
+  Traced by_formula(const RmsNormConfig& config, const Traced& wide, double width, bool own_gains);
+  Traced by_formula(const LayerNormConfig& config, const Traced& wide, double width, bool own_gains);
+  Traced by_formula(const ScaleNormConfig& config, const Traced& wide, double width, bool own_gains);
+  Traced by_formula(const DynamicTanhConfig& config, const Traced& wide, double width, bool own_gains);
+  Traced by_formula(const NoNormConfig& config, const Traced& wide, double width, bool own_gains);
 
   MemoryTape& tape_;
   const TraceSettings settings_;
