@@ -60,6 +60,7 @@ TEST_CASE("A run that SIGTERM stopped leaves 'interrupted' and exit code 143, an
     }));
     program.send(signal);
     CHECK(program.wait() == 128 + signal);
+    CHECK_THAT(program.out(), Catch::Matchers::ContainsSubstring("the same command with --resume goes on from step"));
   }
   const auto stopped = read_record(folder / "cut");
   CHECK(stopped.status == RunStatus::kInterrupted);

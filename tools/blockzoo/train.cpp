@@ -39,6 +39,8 @@ void train(const TrainArguments& arguments) {
                              record.tokens, spoken_time(record.train_s), record.tokens_per_s());
     if (record.validation) std::cout << describe(*record.validation) << "\n";
     std::cout << "in " << options.folder.string() << ": config.yaml, run.json, metrics.jsonl, checkpoints/\n";
+    if (record.status == RunStatus::kInterrupted)
+      std::cout << "the same command with --resume goes on from step " << record.step << "\n";
   }
   if (record.status == RunStatus::kInterrupted) throw ExitWith{128 + stop_signal()};
   if (record.status != RunStatus::kFinished) throw ExitWith{3};
