@@ -40,7 +40,7 @@ KINDS = {  # against the base's RMSNorm, SwiGLU, RoPE and 8 heads
         "scale_norm": [BLOCK + "norm.kind=scale_norm"],
         "dynamic_tanh": [BLOCK + "norm.kind=dynamic_tanh"],
         "no norm": [BLOCK + "norm.kind=none"],
-        "RMSNorm of every sublayer's output too": [BLOCK + "layout.kind=double_norm"],
+        "RMSNorm of outputs too": [BLOCK + "layout.kind=double_norm"],
         "RMSNorm of queries and keys": [BLOCK + "attention.qk_norm.kind=head"],
     },
     "feed-forward kinds": {
