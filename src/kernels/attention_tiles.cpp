@@ -17,32 +17,31 @@ constexpr auto kTile = static_cast<int64_t>(rows::kTile), kStep = static_cast<in
 
 int64_t filled(int64_t count, int64_t step) { return (count + step - 1) / step * step - count; }
 
-/// float32 without gaps, the last dimension filled up with zeros to a multiple of kStep.
+/// Without gaps, the last dimension filled up with zeros to a multiple of kStep.
 Tensor prepared(const Tensor& x) {
-  return at::constant_pad_nd(x.to(at::kFloat), {0, filled(x.size(-1), kStep)}).contiguous();
-}
-
-/// [B, S, G, K] -> [B, G, tiles, K, kTile].
-Tensor across(const Tensor& x) {
-  const auto whole = at::constant_pad_nd(x, {0, 0, 0, 0, 0, filled(x.size(1), kTile)});
-  return whole.unflatten(1, {-1, kTile}).permute({0, 3, 1, 4, 2}).contiguous();
+  const auto missing = filled(x.size(-1), kStep);
+  return (missing == 0 ? x : at::constant_pad_nd(x, {0, missing})).contiguous();
 }
 
 /// What the tiles read, kept alive.
 struct TileTensors {
-  Tensor q, k, v, keys_across, values_across;
+  Tensor q, k, v;
 
   TileTensors(const Tensor& query, const Tensor& key, const Tensor& value)
-      : q(prepared(query)), k(prepared(key)), v(prepared(value)), keys_across(across(k)) {}
+      : q(prepared(query)), k(prepared(key)), v(prepared(value)) {}
 
-  rows::AttentionInputs pointers() const {
-    return {.q = read<float>(q),
-            .k = read<float>(k),
-            .v = read<float>(v),
-            .keys_across = read<float>(keys_across),
-            .values_across = read<float>(values_across)};
+  template <class T>
+  rows::AttentionInputs<T> pointers() const {
+    return {.q = read<T>(q), .k = read<T>(k), .v = read<T>(v)};
   }
 };
+
+/// body(first, last) for parts of 0 to count, by all threads.
+template <class Body>
+void in_parallel(size_t count, const Body& body) {
+  at::parallel_for(0, static_cast<int64_t>(count), 1,
+                   [&](int64_t first, int64_t last) { body(static_cast<size_t>(first), static_cast<size_t>(last)); });
+}
 
 /// What a backward must know again.
 struct TileSettings {
@@ -110,12 +109,18 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const auto bias = given_bias.value_or(Tensor());
     const auto table = distance_bias ? by_key(*distance_bias) : Tensor();
     const auto shape = attention_shape(tensors, bias, table, {window, scale, softcap, dropout, seed});
-    auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
+    auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, q.options());
     auto log_z = at::empty({q.size(0), q.size(2), q.size(1)}, at::kFloat);
-    const auto tasks = static_cast<int64_t>(shape.batch * shape.heads * shape.query_tiles());
-    at::parallel_for(0, tasks, 1, [&](int64_t first, int64_t last) {
-      rows::attend(shape, tensors.pointers(), static_cast<size_t>(first), static_cast<size_t>(last), write<float>(y),
-                   write<float>(log_z));
+    const auto across = at::empty(
+        {k.size(0), k.size(2), static_cast<int64_t>(shape.key_tiles()), tensors.k.size(3), kTile}, at::kFloat);
+    by_element(q, [&]<class T>(T) {
+      const auto inputs = tensors.pointers<T>();
+      in_parallel(shape.batch * shape.key_heads * shape.key_tiles(), [&](size_t first, size_t last) {
+        rows::take_keys_across(shape, inputs.k, first, last, write<float>(across));
+      });
+      in_parallel(shape.batch * shape.heads * shape.query_tiles(), [&](size_t first, size_t last) {
+        rows::attend(shape, inputs, read<float>(across), first, last, write<T>(y), write<float>(log_z));
+      });
     });
     const auto result = restored(y, v);
     context->save_for_backward({q, k, v, bias, result, log_z, table});
@@ -132,8 +137,7 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
   static variable_list backward(AutogradContext* context, const variable_list& outer) {
     const auto saved = context->get_saved_variables();
     const auto &q = saved[0], &k = saved[1], &v = saved[2];
-    TileTensors tensors(q, k, v);
-    tensors.values_across = across(tensors.v);
+    const TileTensors tensors(q, k, v);
     auto& data = context->saved_data;
     const auto& table = saved[6];
     const auto shape = attention_shape(tensors, saved[3], table,
@@ -142,24 +146,26 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
                                         .softcap = data["softcap"].toDouble(),
                                         .dropout = data["dropout"].toDouble(),
                                         .seed = data["seed"].toInt()});
-    const auto y = prepared(saved[4]), dy = prepared(outer[0]);
-    const auto dq = at::zeros_like(tensors.q);
+    const auto y = prepared(saved[4]), dy = prepared(outer[0].to(q.scalar_type()));
+    const auto dq = at::empty_like(tensors.q);
     const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);
     const auto dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
     const bool table_learns = data["table_learns"].toBool();
     const auto dtable =
         table_learns ? at::zeros({q.size(0), table.size(0), table.size(1)}, at::kFloat) : Tensor();  // of each sequence
-    const rows::AttentionGradients gradients{.y = read<float>(y),
-                                             .dy = read<float>(dy),
-                                             .log_z = read<float>(saved[5]),
-                                             .dq = write<float>(dq),
-                                             .dk = write<float>(dk),
-                                             .dv = write<float>(dv),
-                                             .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
-                                             .dbias_batch = table_learns ? dtable.stride(0) : 0};
-    at::parallel_for(0, static_cast<int64_t>(shape.batch * shape.heads), 1, [&](int64_t first, int64_t last) {
-      rows::attend_backward(shape, tensors.pointers(), gradients, static_cast<size_t>(first),
-                            static_cast<size_t>(last));
+    by_element(q, [&]<class T>(T) {
+      const rows::AttentionGradients<T> gradients{
+          .y = read<T>(y),
+          .dy = read<T>(dy),
+          .log_z = read<float>(saved[5]),
+          .dq = write<T>(dq),
+          .dk = write<float>(dk),
+          .dv = write<float>(dv),
+          .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
+          .dbias_batch = table_learns ? dtable.stride(0) : 0};
+      in_parallel(shape.batch * shape.heads, [&](size_t first, size_t last) {
+        rows::attend_backward(shape, tensors.pointers<T>(), gradients, first, last);
+      });
     });
     variable_list result(10);
     result[0] = restored(dq, q);

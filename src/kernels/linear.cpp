@@ -16,8 +16,7 @@ using torch::autograd::variable_list;
 
 /// dy^T x, [out, in].
 Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
-  const auto rows = dy.reshape({-1, dy.size(-1)}), inputs = x.reshape({-1, x.size(-1)});
-  return products().weight_gradients_by_onednn ? onednn_weight_gradient(rows, inputs) : at::mm(rows.t(), inputs);
+  return weight_gradient_by(products().weight_gradients, dy.reshape({-1, dy.size(-1)}), x.reshape({-1, x.size(-1)}));
 }
 
 struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
@@ -75,7 +74,7 @@ Tensor few_rows_linear(const Tensor& input, const Tensor& weight, const Tensor& 
 }
 
 bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return products().outputs_by_onednn && fast_on_cpu(x) && x.scalar_type() == at::kFloat && x.dim() >= 2 &&
+  return products().outputs == Multiplier::kOnednn && fast_on_cpu(x) && x.scalar_type() == at::kFloat && x.dim() >= 2 &&
          x.numel() > 0 && weight.numel() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1) && weight.is_cpu() &&
          weight.scalar_type() == at::kFloat && (!bias.defined() || bias.scalar_type() == at::kFloat);
 }

@@ -1,7 +1,12 @@
 #include "kernels/products.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+
+#include "kernels/fast.h"
+#include "kernels/rows/weight_gradient.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -41,17 +46,41 @@ const std::optional<c10::OperatorHandle>& onednn() {
   return handle;
 }
 
+Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x) {
+  const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
+  const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
+  const auto packed = at::empty({static_cast<int64_t>(shape.packed_size())}, x.options());
+  auto dw = at::empty({dy.size(1), x.size(1)}, x.options());
+  const auto in_parallel = [](size_t tasks, const auto& body) {
+    at::parallel_for(0, static_cast<int64_t>(tasks), 1,
+                     [&](int64_t first, int64_t last) { body(static_cast<size_t>(first), static_cast<size_t>(last)); });
+  };
+  in_parallel(shape.packing_tasks(), [&](size_t first, size_t last) {
+    rows::pack_inputs(shape, read<float>(x), first, last, write<float>(packed));
+  });
+  in_parallel(shape.strips(), [&](size_t first, size_t last) {
+    rows::weight_gradient(shape, read<float>(dy), read<float>(packed), first, last, write<float>(dw));
+  });
+  return dw;
+}
+
 }  // namespace
 
+std::string name_of(Multiplier multiplier) {
+  if (multiplier == Multiplier::kBlas) return at::hasMKL() ? "MKL" : "BLAS";
+  return multiplier == Multiplier::kOnednn ? "oneDNN" : "rows";
+}
+
 std::string Products::words() const {
-  const std::string blas = at::hasMKL() ? "MKL" : "BLAS";
-  if (!outputs_by_onednn) return "products by " + blas;
-  return weight_gradients_by_onednn ? "products by oneDNN" : "products by oneDNN, their weight gradients by " + blas;
+  const auto text = "products by " + name_of(outputs);
+  return weight_gradients == outputs ? text : text + ", their weight gradients by " + name_of(weight_gradients);
 }
 
 Products products_for(bool amd, int family, bool mkl) {
-  if (!mkl) return {true, true};
-  return {amd, amd && family >= 26};
+  using enum Multiplier;
+  if (!mkl) return {kOnednn, kOnednn};
+  if (!amd) return {kBlas, kBlas};
+  return {kOnednn, family >= 26 ? kOnednn : kRows};
 }
 
 const Products& products() {
@@ -76,8 +105,10 @@ Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
   return stack.front().toTensor();
 }
 
-Tensor onednn_weight_gradient(const Tensor& dy, const Tensor& x) {  // it wants many rows of output
-  if (dy.size(1) >= x.size(1)) return onednn_linear(dy.t(), x.t(), {});
+Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x) {
+  if (multiplier == Multiplier::kBlas) return at::mm(dy.t(), x);
+  if (multiplier == Multiplier::kRows) return weight_gradient_by_rows(dy.contiguous(), x.contiguous());
+  if (dy.size(1) >= x.size(1)) return onednn_linear(dy.t(), x.t(), {});  // it wants many rows of output
   return onednn_linear(x.t(), dy.t(), {}).t().contiguous();
 }
 

@@ -6,18 +6,24 @@
 
 namespace blockzoo {
 
-/// Who multiplies float32 matrices for a linear map y = x W^T + b: oneDNN, or the BLAS that LibTorch was built with.
-struct Products {
-  bool outputs_by_onednn = false;           // y, and dx = dy W
-  bool weight_gradients_by_onednn = false;  // dW = dy^T x
+/// Who multiplies float32 matrices: the BLAS that LibTorch was built with, oneDNN, or our own rows.
+enum class Multiplier { kBlas, kOnednn, kRows };
 
-  /// "products by oneDNN, their weight gradients by MKL".
+/// "MKL" or "BLAS", "oneDNN", "rows".
+std::string name_of(Multiplier multiplier);
+
+/// Who computes what of a linear map y = x W^T + b.
+struct Products {
+  Multiplier outputs = Multiplier::kBlas;           // y, and dx = dy W
+  Multiplier weight_gradients = Multiplier::kBlas;  // dW = dy^T x
+
+  /// "products by oneDNN, their weight gradients by rows".
   std::string words() const;
 };
 
 /// The choice for a processor. MKL takes its AVX2 code on AMD, where oneDNN takes AVX-512: twice as fast where the
-/// processor computes 512 bits at once (family 26, Zen 5, and later), a few percent faster before. oneDNN copies the
-/// transposed operands of weight gradients, which only that factor pays for.
+/// processor computes 512 bits at once (family 26, Zen 5, and later), a few percent faster before. Both copy the
+/// transposed operands of weight gradients, which our own rows pack as they come.
 Products products_for(bool amd, int family, bool mkl);
 
 /// The choice for this processor and this LibTorch: decided once, by rule and not by timing, so that a run that is
@@ -29,7 +35,7 @@ const Products& products();
 Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias);
 bool onednn_is_there();
 
-/// dy^T x of [rows, out] and [rows, in], by oneDNN: [out, in].
-Tensor onednn_weight_gradient(const Tensor& dy, const Tensor& x);
+/// dy^T x of float32 matrices [rows, out] and [rows, in]: [out, in].
+Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x);
 
 }  // namespace blockzoo

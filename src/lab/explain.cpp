@@ -2,6 +2,7 @@
 #include <ATen/Parallel.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
 #include <fstream>
 
 #include "blockzoo/lab/bench.h"
@@ -24,17 +25,24 @@ std::string mapped_library(const std::string& word) {
 }
 
 std::string products_text(const RunConfig& config) {
-  auto text = fmt::format("{:>8} {:>6} {:>6}  {:16} {:>8} {:>8}  GFLOP/s, float32\n", "rows", "in", "out", "product",
-                          at::hasMKL() ? "MKL" : "BLAS", "oneDNN");
+  constexpr std::array all{Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows};
+  auto text = fmt::format("{:>8} {:>6} {:>6}  {:16}", "rows", "in", "out", "product");
+  for (const auto multiplier : all) text += fmt::format(" {:>8}", name_of(multiplier));
+  text += "  GFLOP/s, float32\n";
   std::string warnings;
   for (const auto& speed : compare_libraries(config)) {
-    text += fmt::format("{:>8} {:>6} {:>6}  {:16} {:>8.0f} {:>8.0f}  by {}\n", speed.rows, speed.in, speed.out,
-                        speed.product, speed.blas / 1e9, speed.onednn / 1e9, speed.chosen_onednn ? "oneDNN" : "BLAS");
-    const double taken = speed.chosen_onednn ? speed.onednn : speed.blas;
-    const double other = speed.chosen_onednn ? speed.blas : speed.onednn;
-    if (other > 1.2 * taken)
-      warnings += fmt::format("warning: the other library is {:.1f} times as fast for the {} of {} to {}\n",
-                              other / taken, speed.product, speed.in, speed.out);
+    text += fmt::format("{:>8} {:>6} {:>6}  {:16}", speed.rows, speed.in, speed.out, speed.product);
+    for (const auto multiplier : all) {
+      const auto found = speed.flops_per_s.find(multiplier);
+      text += found == speed.flops_per_s.end() ? std::string(9, ' ') : fmt::format(" {:>8.0f}", found->second / 1e9);
+    }
+    text += "  by " + name_of(speed.chosen) + "\n";
+    for (const auto& [multiplier, other] : speed.flops_per_s) {
+      const double taken = speed.flops_per_s.at(speed.chosen);
+      if (other > 1.2 * taken)
+        warnings += fmt::format("warning: {} is {:.1f} times as fast for the {} of {} to {}\n", name_of(multiplier),
+                                other / taken, speed.product, speed.in, speed.out);
+    }
   }
   return text + warnings;
 }

@@ -76,18 +76,19 @@ std::vector<ProductSpeed> compare_libraries(const RunConfig& config) {
   for (const auto& [in, out] : matrices_of(config.model)) {
     const auto x = at::ones({rows, in}), w = at::ones({out, in}), dy = at::ones({rows, out});
     const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
-    const auto add = [&](const char* product, bool onednn, const std::function<void()>& by_blas,
-                         const std::function<void()>& by_onednn) {
-      speeds.push_back({rows, in, out, product, flops / quickest(by_blas), flops / quickest(by_onednn), onednn});
-    };
     const auto& choice = products();
-    add(
-        "output", choice.outputs_by_onednn, [&] { at::linear(x, w); }, [&] { onednn_linear(x, w, {}); });
-    add(
-        "input gradient", choice.outputs_by_onednn, [&] { at::mm(dy, w); }, [&] { onednn_linear(dy, w.t(), {}); });
-    add(
-        "weight gradient", choice.weight_gradients_by_onednn, [&] { at::mm(dy.t(), x); },
-        [&] { onednn_weight_gradient(dy, x); });
+    const auto speed_of = [&](const char* product, Multiplier chosen) -> ProductSpeed& {
+      return speeds.emplace_back(ProductSpeed{rows, in, out, product, chosen});
+    };
+    using enum Multiplier;
+    speed_of("output", choice.outputs).flops_per_s = {{kBlas, flops / quickest([&] { at::linear(x, w); })},
+                                                      {kOnednn, flops / quickest([&] { onednn_linear(x, w, {}); })}};
+    speed_of("input gradient", choice.outputs).flops_per_s = {
+        {kBlas, flops / quickest([&] { at::mm(dy, w); })},
+        {kOnednn, flops / quickest([&] { onednn_linear(dy, w.t(), {}); })}};
+    auto& weights = speed_of("weight gradient", choice.weight_gradients).flops_per_s;
+    for (const auto multiplier : {kBlas, kOnednn, kRows})
+      weights[multiplier] = flops / quickest([&] { weight_gradient_by(multiplier, dy, x); });
   }
   return speeds;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "blockzoo/train/run_config.h"
+#include "kernels/products.h"
 
 namespace blockzoo {
 
@@ -18,12 +20,12 @@ MachineLimits measure_limits(Precision precision);
 /// Mean number of running tasks over the last minute; 0 where the system does not tell.
 double load_average();
 
-/// One linear map's three float32 products under both libraries, FLOPs a second.
+/// One of a linear map's three float32 products by everyone who can compute it.
 struct ProductSpeed {
   int64_t rows = 0, in = 0, out = 0;
   std::string product;  // "output", "input gradient", "weight gradient"
-  double blas = 0, onednn = 0;
-  bool chosen_onednn = false;
+  Multiplier chosen = Multiplier::kBlas;
+  std::map<Multiplier, double> flops_per_s;
 };
 
 /// Of every shape of linear map that one micro-batch of this run multiplies. Empty where oneDNN cannot be chosen.

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "blockzoo/kernels/square_sum.h"
 #include "blockzoo/nn/linear.h"
 #include "blockzoo/nn/norm/base.h"
 
@@ -64,8 +65,7 @@ double Adamw::clip(double limit) {
   for (const auto& group : groups_) {
     for (auto& gradient : gradients(group)) all.push_back(std::move(gradient));
   }
-  const auto norms = at::_foreach_norm(all, 2, at::kDouble);
-  const double norm = at::stack(norms).norm().item<double>();
+  const double norm = std::sqrt(square_sum(all));
   if (limit > 0 && norm > limit) {
     for (const auto& group : groups_) {
       for (const auto& parameter : group.parameters) parameter.grad().mul_(limit / norm);

@@ -88,6 +88,7 @@ Session::Sums Session::accumulate_gradients(int64_t step) {
 
 StepResult Session::advance(bool by_layer) {
   const auto& train = config_.train;
+  const KernelScope kernels(train.kernels);
   const auto sums = accumulate_gradients(step_);
   tokens_seen_ += sums.tokens;
   const auto tokens = static_cast<double>(std::max<int64_t>(sums.tokens, 1));

@@ -137,7 +137,8 @@ TEST_CASE("Weight gradients by everyone equal the definition, of every size", "[
       const auto largest = dy.abs().to(at::kDouble).t().mm(x.abs().to(at::kDouble)).max().item<double>();
       for (const auto multiplier : {kBlas, kOnednn, kRows}) {
         if (multiplier == kOnednn && !onednn_is_there()) continue;
-        check_near(name_of(multiplier), weight_gradient_by(multiplier, dy, x), expected, {0, 1e-6 * largest});
+        check_near(name_of(multiplier), weight_gradient_by(multiplier, dy, x), expected,
+                   {.absolute = 1e-6 * largest, .relative = 0});
       }
     }
   }

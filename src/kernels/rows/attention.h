@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/rows/element.h"
+
 namespace blockzoo::rows {
 
-/// Attention in tiles of kTile queries by kTile keys, float32. Query t of T stands at position S - T + t and sees the
+/// Attention in tiles of kTile queries by kTile keys. Query t of T stands at position S - T + t and sees the
 /// keys of its own position and before, `window` of them (0: all). Head h reads key head h G / H. Tiles that no query
 /// sees are passed over, and no more than a tile of the scores is ever held.
 ///
@@ -32,32 +34,42 @@ struct AttentionShape {
   size_t key_tiles() const { return (keys + kTile - 1) / kTile; }
 };
 
+/// T is float or Bf16; sums are float32.
+template <class T>
 struct AttentionInputs {
-  const float* q = nullptr;
-  const float* k = nullptr;
-  const float* v = nullptr;
-  const float* keys_across = nullptr;
-  const float* values_across = nullptr;  // [B, G, ceil(S / kTile), W, kTile]; only the backward reads it
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
 };
+
+/// keys_across of the tasks first to last, of batch * key_heads * key_tiles.
+void take_keys_across(const AttentionShape& shape, const float* k, size_t first, size_t last, float* keys_across);
+void take_keys_across(const AttentionShape& shape, const Bf16* k, size_t first, size_t last, float* keys_across);
 
 /// y and log_z [B, H, T] of the tasks first to last, of batch * heads * query_tiles().
-void attend(const AttentionShape& shape, const AttentionInputs& inputs, size_t first, size_t last, float* y,
-            float* log_z);
+void attend(const AttentionShape& shape, const AttentionInputs<float>& inputs, const float* keys_across, size_t first,
+            size_t last, float* y, float* log_z);
+void attend(const AttentionShape& shape, const AttentionInputs<Bf16>& inputs, const float* keys_across, size_t first,
+            size_t last, Bf16* y, float* log_z);
 
-/// Gradients of the tasks first to last, of batch * heads. y, log_z: of the forward; dq as q, zero before; dk and dv of
-/// every query head for itself, [B, S, H, K] and [B, S, H, W].
+/// y, log_z: of the forward; dq as q; dk and dv of every query head for itself, [B, S, H, K] and [B, S, H, W].
+template <class T>
 struct AttentionGradients {
-  const float* y = nullptr;
-  const float* dy = nullptr;
+  const T* y = nullptr;
+  const T* dy = nullptr;
   const float* log_z = nullptr;
-  float* dq = nullptr;
+  T* dq = nullptr;
   float* dk = nullptr;
   float* dv = nullptr;
-  float* dbias =
-      nullptr;  // null, or [B, H] such tables with bias_query and bias_head, zero before: the bias's gradient
+  // Null, or [B, H] such tables with bias_query and bias_head, zero before: the bias's gradient.
+  float* dbias = nullptr;
   ptrdiff_t dbias_batch = 0;
 };
-void attend_backward(const AttentionShape& shape, const AttentionInputs& inputs, const AttentionGradients& gradients,
-                     size_t first, size_t last);
+
+/// Gradients of the tasks first to last, of batch * heads.
+void attend_backward(const AttentionShape& shape, const AttentionInputs<float>& inputs,
+                     const AttentionGradients<float>& gradients, size_t first, size_t last);
+void attend_backward(const AttentionShape& shape, const AttentionInputs<Bf16>& inputs,
+                     const AttentionGradients<Bf16>& gradients, size_t first, size_t last);
 
 }  // namespace blockzoo::rows

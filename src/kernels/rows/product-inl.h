@@ -24,57 +24,65 @@ struct Dense {
   size_t row;
 };
 
+/// What some rows of C need: columns of C, and of A's columns those that are not known to be zero.
+struct Part {
+  size_t first_column, last_column;
+  size_t first_depth, last_depth;
+};
+
 /// kRows rows by kVectors vectors of C stay in registers while the depth runs.
 template <size_t kRows, size_t kVectors>
-HWY_INLINE void product_block(size_t depth, Strided a, Dense<const float> b, Dense<float> c, bool add) {
+HWY_INLINE void product_block(const Part& part, Strided a, Dense<const float> b, Dense<float> c, bool add) {
   Vector sums[kRows][kVectors];
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v)
       sums[r][v] = add ? load_whole(c.from + r * c.row + v * lanes()) : hn::Zero(Floats());
   }
-  for (size_t p = 0; p < depth; ++p) {
+  for (size_t p = part.first_depth; p < part.last_depth; ++p) {
     Vector row[kVectors];
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) row[v] = load_whole(b.from + p * b.row + v * lanes());
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
       const auto factor = all(a.from[r * a.row + p * a.column]);
-      HWY_UNROLL(8)
+      HWY_UNROLL(16)
       for (size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, row[v], sums[r][v]);
     }
   }
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) store_whole(sums[r][v], c.from + r * c.row + v * lanes());
   }
 }
 
-template <size_t kVectors>
-HWY_INLINE void product_columns(size_t rows, size_t depth, Strided a, Dense<const float> b, Dense<float> c, bool add) {
-  size_t r = 0;
-  const auto below = [&](size_t row) HWY_ATTR { return Strided{a.from + row * a.row, a.row, a.column}; };
-  const auto target = [&](size_t row) HWY_ATTR { return Dense<float>{c.from + row * c.row, c.row}; };
-  for (; r + 6 <= rows; r += 6) product_block<6, kVectors>(depth, below(r), b, target(r), add);
-  if (r + 4 <= rows) {
-    product_block<4, kVectors>(depth, below(r), b, target(r), add);
-    r += 4;
-  }
-  for (; r < rows; ++r) product_block<1, kVectors>(depth, below(r), b, target(r), add);
+template <size_t kRows>
+HWY_INLINE void product_rows(const Part& part, Strided a, Dense<const float> b, Dense<float> c, bool add) {
+  constexpr size_t kMost = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
+  const auto from = [&](size_t j) HWY_ATTR { return Dense<const float>{b.from + j, b.row}; };
+  const auto to = [&](size_t j) HWY_ATTR { return Dense<float>{c.from + j, c.row}; };
+  size_t j = part.first_column;
+  for (; j + kMost * lanes() <= part.last_column; j += kMost * lanes())
+    product_block<kRows, kMost>(part, a, from(j), to(j), add);
+  for (; j + 2 * lanes() <= part.last_column; j += 2 * lanes()) product_block<kRows, 2>(part, a, from(j), to(j), add);
+  for (; j < part.last_column; j += lanes()) product_block<kRows, 1>(part, a, from(j), to(j), add);
 }
 
-/// C [rows, columns] for A [rows, depth], B [depth, columns]; columns a multiple of a vector.
-HWY_INLINE void product(size_t rows, size_t columns, size_t depth, Strided a, Dense<const float> b, Dense<float> c,
-                        bool add) {
-  constexpr size_t kMost = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
-  size_t j = 0;
-  for (; j + kMost * lanes() <= columns; j += kMost * lanes())
-    product_columns<kMost>(rows, depth, a, {b.from + j, b.row}, {c.from + j, c.row}, add);
-  for (; j + 2 * lanes() <= columns; j += 2 * lanes())
-    product_columns<2>(rows, depth, a, {b.from + j, b.row}, {c.from + j, c.row}, add);
-  for (; j < columns; j += lanes()) product_columns<1>(rows, depth, a, {b.from + j, b.row}, {c.from + j, c.row}, add);
+/// C (+)= A B with `rows` rows, of which `part_of(first, count)` says what the rows from `first` on need. Columns
+/// begin and end at whole vectors.
+template <class PartOf>
+HWY_INLINE void product(size_t rows, Strided a, Dense<const float> b, Dense<float> c, bool add, const PartOf& part_of) {
+  const auto below = [&](size_t r) HWY_ATTR { return Strided{a.from + r * a.row, a.row, a.column}; };
+  const auto target = [&](size_t r) HWY_ATTR { return Dense<float>{c.from + r * c.row, c.row}; };
+  size_t r = 0;
+  for (; r + 6 <= rows; r += 6) product_rows<6>(part_of(r, 6), below(r), b, target(r), add);
+  if (r + 4 <= rows) {
+    product_rows<4>(part_of(r, 4), below(r), b, target(r), add);
+    r += 4;
+  }
+  for (; r < rows; ++r) product_rows<1>(part_of(r, 1), below(r), b, target(r), add);
 }
 
 }  // namespace blockzoo::rows::HWY_NAMESPACE

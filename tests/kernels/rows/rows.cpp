@@ -150,19 +150,15 @@ TEST_CASE("Attention in tiles equals its definition at the edges of tiles", "[ke
                            .window = window,
                            .scale = 0.5F};
       const auto q = numbers(queries * 2 * kStep, 1), k = numbers(keys * kStep, 2), v = numbers(keys * kStep, 3);
-      Row keys_across(shape.key_tiles() * kStep * kTile), values_across(keys_across.size());
-      for (size_t j = 0; j < keys; ++j) {
-        for (size_t i = 0; i < kStep; ++i) {
-          const auto to = (j / kTile * kStep + i) * kTile + j % kTile;
-          keys_across[to] = k[j * kStep + i];
-          values_across[to] = v[j * kStep + i];
-        }
-      }
-      const AttentionInputs inputs{q.data(), k.data(), v.data(), keys_across.data(), values_across.data()};
-      Row y(queries * 2 * kStep), log_z(2 * queries), dq(y.size(), 0.0F), dk(keys * 2 * kStep), dv(dk.size());
-      attend(shape, inputs, 0, 2 * shape.query_tiles(), y.data(), log_z.data());
+      Row keys_across(shape.key_tiles() * kStep * kTile);
+      const AttentionInputs<float> inputs{q.data(), k.data(), v.data()};
+      Row y(queries * 2 * kStep), log_z(2 * queries), dq(y.size()), dk(keys * 2 * kStep), dv(dk.size());
+      take_keys_across(shape, k.data(), 0, shape.key_tiles(), keys_across.data());
+      attend(shape, inputs, keys_across.data(), 0, 2 * shape.query_tiles(), y.data(), log_z.data());
       const auto dy = numbers(y.size(), 4);
-      attend_backward(shape, inputs, {y.data(), dy.data(), log_z.data(), dq.data(), dk.data(), dv.data()}, 0, 2);
+      attend_backward(shape, inputs,
+                      AttentionGradients<float>{y.data(), dy.data(), log_z.data(), dq.data(), dk.data(), dv.data()}, 0,
+                      2);
       for (size_t t = 0; t < queries; ++t) {
         const auto position = keys - queries + t;
         const auto first = window == 0 || position < window ? 0 : position + 1 - window;

@@ -1,0 +1,266 @@
+// One tile of attention: who sees whom, scores, weights and their gradients, once for every instruction set (Highway's
+// pattern).
+#if defined(BLOCKZOO_KERNELS_ROWS_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef BLOCKZOO_KERNELS_ROWS_ATTENTION_TILE_INL_H_
+#undef BLOCKZOO_KERNELS_ROWS_ATTENTION_TILE_INL_H_
+#else
+#define BLOCKZOO_KERNELS_ROWS_ATTENTION_TILE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "blockzoo/core/hash.h"
+#include "kernels/rows/attention.h"
+#include "kernels/rows/functions-inl.h"
+#include "kernels/rows/product-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace blockzoo::rows::HWY_NAMESPACE {
+
+constexpr float kUnseen = -1e30F;  // a score that leaves no weight beside any other
+
+/// One query tile against one key tile of one head.
+struct TileView {
+  const AttentionShape& shape;
+  size_t batch, head;
+  size_t first_query, query_count;
+  size_t first_key, key_count;
+
+  size_t before() const { return shape.keys - shape.queries; }
+  /// Position of the tile's query r.
+  size_t position(size_t r) const { return before() + first_query + r; }
+  /// Columns of the tile that query r sees: from first to last, last excluded.
+  size_t seen_from(size_t r) const {
+    if (shape.window == 0 || position(r) + 1 <= shape.window) return 0;
+    const auto lowest = position(r) + 1 - shape.window;
+    return lowest <= first_key ? 0 : std::min(lowest - first_key, kTile);
+  }
+  size_t seen_to(size_t r) const {
+    return position(r) < first_key ? 0 : std::min(position(r) + 1 - first_key, key_count);
+  }
+  /// Queries of the tile that see key j or one of the `count` keys from it on: from first to last, last excluded.
+  size_t seeing_from(size_t j) const {
+    const auto lowest = first_key + j;
+    return lowest <= position(0) ? 0 : std::min(lowest - position(0), query_count);
+  }
+  size_t seeing_to(size_t j, size_t count) const {
+    if (shape.window == 0) return query_count;
+    const auto past = first_key + j + count - 1 + shape.window;  // the first position that sees none of them
+    return past <= position(0) ? 0 : std::min(past - position(0), query_count);
+  }
+};
+
+/// Key tiles that the queries from `first` on, `count` of them, may look at.
+struct TileRange {
+  size_t first, last;
+};
+
+HWY_INLINE TileRange key_range(const AttentionShape& shape, size_t first, size_t count) {
+  const auto lowest = shape.keys - shape.queries + first, highest = lowest + count - 1;
+  const auto from = shape.window == 0 || lowest + 1 <= shape.window ? 0 : lowest + 1 - shape.window;
+  return {from / kTile, highest / kTile + 1};
+}
+
+/// Query tiles that may look at a key tile.
+HWY_INLINE TileRange query_range(const AttentionShape& shape, size_t key_tile) {
+  const auto before = shape.keys - shape.queries;
+  const auto first_key = key_tile * kTile, last_key = std::min(first_key + kTile, shape.keys) - 1;
+  if (last_key < before && shape.window != 0 && last_key + shape.window <= before) return {0, 0};
+  const auto first = first_key <= before ? 0 : first_key - before;
+  const auto past = shape.window == 0 ? shape.queries : std::min(shape.queries, last_key + shape.window - before);
+  return {first / kTile, (past + kTile - 1) / kTile};
+}
+
+/// Whole vectors of a tile's row that hold keys which query r, or one of the `count` queries from it on, sees.
+struct SeenVectors {
+  size_t first, last;
+
+  SeenVectors(const TileView& tile, size_t r, size_t count = 1)
+      : first(tile.seen_from(r) / lanes() * lanes()),
+        last(std::max(first, (tile.seen_to(r + count - 1) + lanes() - 1) / lanes() * lanes())) {}
+
+  void clear_others(float* row) const {
+    std::fill(row, row + first, 0.0F);
+    std::fill(row + last, row + kTile, 0.0F);
+  }
+};
+
+/// Parts of a product whose rows are the tile's queries and whose columns are its keys: [queries, keys] = A [.., depth]
+/// B.
+HWY_INLINE auto keys_of_queries(const TileView& tile, size_t depth) {
+  return [&tile, depth](size_t r, size_t count) {
+    const SeenVectors seen(tile, r, count);
+    return Part{seen.first, seen.last, 0, depth};
+  };
+}
+
+/// Parts of [queries, width] = A [queries, keys] B, where A is zero for keys that a query does not see.
+HWY_INLINE auto sums_over_keys(const TileView& tile, size_t width) {
+  return [&tile, width](size_t r, size_t count) {
+    const auto first = tile.seen_from(r);
+    return Part{0, width, first, std::max(first, tile.seen_to(r + count - 1))};
+  };
+}
+
+/// Parts of [keys, width] = A [keys, queries] B, where A is zero for queries that do not see a key.
+HWY_INLINE auto sums_over_queries(const TileView& tile, size_t width) {
+  return [&tile, width](size_t j, size_t count) {
+    const auto first = tile.seeing_from(j);
+    return Part{0, width, first, std::max(first, tile.seeing_to(j, count))};
+  };
+}
+
+/// factor * rows that are `stride` apart, side by side as float32.
+template <class T>
+HWY_INLINE void take_rows(const T* from, size_t stride, size_t count, size_t width, float factor, float* rows) {
+  const auto f = all(factor);
+  for (size_t r = 0; r < count; ++r) {
+    for (size_t i = 0; i < width; i += lanes())
+      store_whole(hn::Mul(f, load_whole(from + r * stride + i)), rows + r * width + i);
+  }
+}
+
+/// factor * rows that lie side by side, to rows that are `stride` apart.
+template <class T>
+HWY_INLINE void put_rows(const float* rows, size_t count, size_t width, float factor, T* to, size_t stride) {
+  const auto f = all(factor);
+  for (size_t r = 0; r < count; ++r) {
+    for (size_t i = 0; i < width; i += lanes())
+      store_whole(hn::Mul(f, load_whole(rows + r * width + i)), to + r * stride + i);
+  }
+}
+
+/// The transpose [width, kTile] of up to kTile rows that lie side by side, filled up with zeros.
+HWY_INLINE void turn_rows(const float* rows, size_t count, size_t width, float* across) {
+  for (size_t i = 0; i < width; ++i) {
+    float* to = across + i * kTile;
+    for (size_t j = 0; j < count; ++j) to[j] = rows[j * width + i];
+    std::fill(to + count, to + kTile, 0.0F);
+  }
+}
+
+/// Scores of a tile from scaled queries: cap, bias, and kUnseen where a query does not see a key. `slopes`, null or a
+/// tile, takes the derivative of the cap.
+HWY_INLINE void take_scores(const TileView& tile, const float* queries, const float* keys_across, float* scores,
+                            float* slopes) {
+  const auto& shape = tile.shape;
+  product(tile.query_count, {queries, shape.width, 1}, {keys_across, kTile}, {scores, kTile}, false,
+          keys_of_queries(tile, shape.width));
+  if (shape.softcap > 0) {
+    const auto cap = all(shape.softcap), twice_inverse = all(2 / shape.softcap), one = all(1);
+    for (size_t i = 0; i < tile.query_count * kTile; i += lanes()) {
+      const auto s = sigmoid_of(hn::Mul(load_whole(scores + i), twice_inverse));
+      const auto tanh = hn::Sub(hn::Add(s, s), one);
+      store_whole(hn::Mul(cap, tanh), scores + i);
+      if (slopes != nullptr) store_whole(hn::NegMulAdd(tanh, tanh, one), slopes + i);
+    }
+  }
+  if (shape.bias != nullptr) {
+    const float* own = shape.bias + static_cast<ptrdiff_t>(tile.batch) * shape.bias_batch +
+                       static_cast<ptrdiff_t>(tile.head) * shape.bias_head;
+    for (size_t r = 0; r < tile.query_count; ++r) {
+      const float* row = own + static_cast<ptrdiff_t>(tile.first_query + r) * shape.bias_query + tile.first_key;
+      float* to = scores + r * kTile;
+      walk(tile.key_count, [&](size_t i, size_t count)
+                               HWY_ATTR { store(hn::Add(load(to + i, count), load(row + i, count)), to + i, count); });
+    }
+  }
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    float* row = scores + r * kTile;
+    std::fill(row, row + tile.seen_from(r), kUnseen);
+    std::fill(row + tile.seen_to(r), row + kTile, kUnseen);
+  }
+}
+
+/// One row of a tile's scores becomes exp(score - the largest so far); returns exp(largest before - largest now).
+HWY_INLINE float weigh(SeenVectors seen, float* scores, float& most, float& total) {
+  seen.clear_others(scores);
+  auto top = all(most);
+  for (size_t i = seen.first; i < seen.last; i += lanes()) top = hn::Max(top, load_whole(scores + i));
+  const float now = hn::GetLane(hn::MaxOfLanes(Floats(), top));
+  const auto shift = all(now);
+  auto sum = hn::Zero(Floats());
+  for (size_t i = seen.first; i < seen.last; i += lanes()) {
+    const auto weight = exp_of(hn::Sub(load_whole(scores + i), shift));
+    sum = hn::Add(sum, weight);
+    store_whole(weight, scores + i);
+  }
+  const float shrink = now == most ? 1 : std::exp(most - now);
+  total = total * shrink + sum_of(sum);
+  most = now;
+  return shrink;
+}
+
+HWY_INLINE void scale_row(float* row, size_t width, float factor) {
+  const auto f = all(factor);
+  for (size_t i = 0; i < width; i += lanes()) store_whole(hn::Mul(f, load_whole(row + i)), row + i);
+}
+
+/// Two words for a query's row, all that its keys' fates depend on beside their places.
+struct RowSeed {
+  uint32_t first, second;
+
+  RowSeed(const TileView& tile, size_t r) {
+    const auto& shape = tile.shape;
+    const auto row = (tile.batch * shape.heads + tile.head) * shape.queries + tile.first_query + r;
+    const auto bits = mix(shape.seed + row);
+    first = static_cast<uint32_t>(bits);
+    second = static_cast<uint32_t>(bits >> 32);
+  }
+};
+
+/// 1 / (1 - dropout) or zero, for the keys from `key` on.
+HWY_INLINE Vector kept(const AttentionShape& shape, RowSeed seed, size_t key) {
+  const Words words;
+  const auto stir = [=](hn::Vec<Words> x) HWY_ATTR {  // the finalizer of MurmurHash3
+    x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(words, 0x85ebca6b));
+    x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(words, 0xc2b2ae35));
+    return hn::Xor(x, hn::ShiftRight<16>(x));
+  };
+  const auto places = hn::Iota(words, static_cast<uint32_t>(key));
+  const auto bits = stir(hn::Add(stir(hn::Xor(places, hn::Set(words, seed.first))), hn::Set(words, seed.second)));
+  const hn::RebindToSigned<Floats> integers;
+  const auto share = hn::Mul(hn::ConvertTo(Floats(), hn::BitCast(integers, hn::ShiftRight<8>(bits))), all(0x1p-24F));
+  return hn::IfThenElseZero(hn::Ge(share, all(shape.dropout)), all(1 / (1 - shape.dropout)));
+}
+
+HWY_INLINE void drop(const TileView& tile, size_t r, float* weights) {
+  const RowSeed seed(tile, r);
+  for (size_t i = 0; i < kTile; i += lanes())
+    store_whole(hn::Mul(load_whole(weights + i), kept(tile.shape, seed, tile.first_key + i)), weights + i);
+}
+
+/// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights. Adds
+/// those after the cap to the head's `dbias`, where it is not null.
+HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, const float* along, float* weights,
+                                     float* gradients, const float* slopes, float* dbias) {
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    const auto shift = all(log_z[tile.first_query + r]), mean = all(along[r]);
+    const RowSeed seed(tile, r);
+    const SeenVectors seen(tile, r);
+    seen.clear_others(weights + r * kTile);
+    seen.clear_others(gradients + r * kTile);
+    const auto bias_row = static_cast<ptrdiff_t>(tile.first_query + r) * tile.shape.bias_query +
+                          static_cast<ptrdiff_t>(tile.first_key) - static_cast<ptrdiff_t>(r * kTile);
+    for (size_t i = r * kTile + seen.first; i < r * kTile + seen.last; i += lanes()) {
+      const auto weight = exp_of(hn::Sub(load_whole(weights + i), shift));
+      const bool drops = tile.shape.dropout > 0;
+      const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);
+      auto gradient = hn::Mul(weight, hn::Sub(hn::Mul(keep, load_whole(gradients + i)), mean));
+      if (dbias != nullptr) {
+        float* to = dbias + bias_row + static_cast<ptrdiff_t>(i);
+        store_whole(hn::Add(load_whole(to), gradient), to);
+      }
+      if (slopes != nullptr) gradient = hn::Mul(gradient, load_whole(slopes + i));
+      store_whole(hn::Mul(keep, weight), weights + i);
+      store_whole(gradient, gradients + i);
+    }
+  }
+}
+
+}  // namespace blockzoo::rows::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
