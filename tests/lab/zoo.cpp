@@ -45,7 +45,7 @@ std::vector<std::string> names_in(const ZooView& view) {
 
 TEST_CASE("the models of the zoo have the published number of parameters", "[lab][torch][count]") {
   size_t whole = 0;
-  for (const auto& [name, about, config, count] : zoo()) {
+  for (const auto& [name, about, config, count, decay_is_told] : zoo()) {
     INFO(name);
     REQUIRE(about.parameters.has_value());
     CHECK(count.total == *about.parameters + about.difference);
