@@ -5,8 +5,6 @@
 
 namespace blockzoo::rows {
 
-using RmsNormShape = NormShape;
-
 /// y = gain * x * s with s = 1 / sqrt(mean(x^2) + eps), which goes to inverse [rows]. Null gain means
 /// ones.
 void rms_norm(const NormShape& shape, const float* x, const float* gain, float* y, float* inverse);

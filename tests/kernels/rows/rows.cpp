@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("Rows of any width are normalised", "[kernels][rows]", float,
     const auto gain = numbers(width, 3);
     std::vector<TestType> y(3 * width), dx(3 * width);
     Row inverse(3), dgain(width, 0.0F);
-    const RmsNormShape shape{.rows = 3, .width = width, .gain_rows = 1, .eps = 1e-3F};
+    const NormShape shape{.rows = 3, .width = width, .gain_rows = 1, .eps = 1e-3F};
     rms_norm(shape, x.data(), gain.data(), y.data(), inverse.data());
     rms_norm_backward(shape, x.data(), gain.data(), inverse.data(), dy.data(), dx.data(), dgain.data());
     std::vector<double> expected_dgain(width);
