@@ -1,5 +1,7 @@
 #include "lab/traced_attention.h"
 
+#include <ATen/ATen.h>
+
 #include <cmath>
 
 namespace blockzoo {
@@ -9,6 +11,18 @@ constexpr double kWide = 4, kNumber = 8;       // bytes of float32 and of an ind
 constexpr double kTileEdge = 64, kLanes = 16;  // what kernels/rows fills up to
 
 double filled_up(double count, double step) { return std::ceil(count / step) * step; }
+
+/// Whether LibTorch's flash attention takes fewer key heads than query heads: 2.13's does, 2.6's does not.
+bool flash_takes_groups() {
+  static const bool takes = [] {
+    const at::AutoGradMode with_grad(true);
+    const auto q = at::zeros({1, 2, 2, 8}).requires_grad_(), k = at::zeros({1, 1, 2, 8});
+    const auto y = at::scaled_dot_product_attention(q, k, k, {}, /*dropout_p=*/0, /*is_causal=*/true, /*scale=*/1.0,
+                                                    /*enable_gqa=*/true);
+    return y.grad_fn()->name().find("Flash") != std::string::npos;
+  }();
+  return takes;
+}
 
 const NormConfig& norm_of(const QkNormConfig& config) {
   static const NormConfig none = NoNormConfig{};
@@ -201,7 +215,8 @@ Traced TracedAttention::by_library(const Traced& q, const TracedKeys& seen, cons
   const auto& settings = on_.settings();
   const auto square = settings.length * settings.length;
   const auto results = settings.tokens() * heads.heads * heads.value_width;
-  if (heads.width == heads.value_width) {  // LibTorch's flash attention
+  const bool grouped = heads.heads != heads.key_heads;
+  if (heads.width == heads.value_width && (!grouped || flash_takes_groups())) {
     const auto each = settings.half() ? 2 : q.each;
     const auto query = tape.cast(q, each), keys = tape.cast(seen.keys, each), values = tape.cast(seen.values, each);
     return tape.apply({query, keys, values},
@@ -211,10 +226,13 @@ Traced TracedAttention::by_library(const Traced& q, const TracedKeys& seen, cons
                        .saves_result = true,
                        .extra = kWide * settings.tokens() * heads.heads + (windowed ? each * square : 0)});
   }
-  // Its formula, in float32.
+  // Its formula, in float32, with keys and values of every query head.
+  const auto of_each_head = [&](const Traced& x, double width) {
+    return grouped ? tape.apply({x}, {.values = settings.tokens() * heads.heads * width, .each = x.each}) : x;
+  };
   const auto query = on_.mapped(on_.mapped(tape.cast(q, kWide)));  // scaled, then in the order of a product by heads
-  const auto keys = on_.mapped(on_.mapped(tape.cast(seen.keys, kWide)));
-  const auto values = on_.mapped(tape.cast(seen.values, kWide));
+  const auto keys = on_.mapped(on_.mapped(of_each_head(tape.cast(seen.keys, kWide), heads.width)));
+  const auto values = on_.mapped(of_each_head(tape.cast(seen.values, kWide), heads.value_width));
   const auto scores = tape.apply({query, keys}, {.values = pairs(heads), .saved = {query.memory, keys.memory}});
   const auto weights = tape.apply({scores}, {.values = scores.values, .saves_result = true});
   const auto mixed = tape.apply({weights, values}, {.values = results, .saved = {weights.memory, values.memory}});
