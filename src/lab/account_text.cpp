@@ -18,11 +18,11 @@ using Cells = std::vector<std::string>;
 
 constexpr double kGiga = 1e9, kGibi = 1024.0 * 1024 * 1024, kTera = 1e12;
 
-/// "1.50 GB", or "0.92 MB" below a tenth of a GB.
+/// "1.50 GB", or "920.00 MB" below one.
 std::string gigabytes(double bytes, const AccountView& view) {
   const double giga = view.binary_units ? kGibi : kGiga, thousand = view.binary_units ? 1024 : 1000;
   const std::string unit = view.binary_units ? "iB" : "B";
-  if (bytes == 0 || bytes >= 0.1 * giga) return fmt::format("{:.2f} G{}", bytes / giga, unit);
+  if (bytes == 0 || bytes >= giga) return fmt::format("{:.2f} G{}", bytes / giga, unit);
   return fmt::format("{:.2f} M{}", bytes / giga * thousand, unit);
 }
 

@@ -81,6 +81,10 @@ std::vector<Neighbour> nearest(const ZooModel& model, const std::vector<ZooModel
   return found;
 }
 
+std::string number_text(double value) {
+  return value >= 1e4 ? with_commas(std::llround(value)) : fmt::format("{:.4g}", value);
+}
+
 std::string year_of(const ZooModel& model) { return model.about.year ? std::to_string(*model.about.year) : "-"; }
 
 }  // namespace
@@ -88,8 +92,9 @@ std::string year_of(const ZooModel& model) { return model.about.year ? std::to_s
 std::string advice_text(const ZooModel& model, const std::vector<ZooModel>& published) {
   auto text = fmt::format("\nbeside {} published models (middle eight tenths; range)\n", published.size());
   for (const auto& one : standings(model, published))
-    text += fmt::format("  {:<12} {:>9.4g}  {:>9.4g} to {:<9.4g}  {:>9.4g} to {:<9.4g}  {}\n", one.title, one.value,
-                        one.low, one.high, one.lowest, one.highest, one.verdict());
+    text += fmt::format("  {:<12} {:>9}  {:>9} to {:<9}  {:>9} to {:<9}  {}\n", one.title, number_text(one.value),
+                        number_text(one.low), number_text(one.high), number_text(one.lowest), number_text(one.highest),
+                        one.verdict());
   text += "nearest\n";
   for (const auto& [other, distance] : nearest(model, published))
     text += fmt::format("  {} ({}), distance {:.2f}\n", other->name, year_of(*other), distance);

@@ -79,7 +79,7 @@ struct TracedBlock {
   }
 };
 
-Traced embedded(TracedOperators& on, const ModelConfig& config) {
+Traced traced_embedding(TracedOperators& on, const ModelConfig& config) {
   const auto width = static_cast<double>(config.width), table = static_cast<double>(*config.embedding_width);
   auto x = on.lookup("embedding", static_cast<double>(config.vocabulary), table);
   x = on.scaled(x, scale_factor(config.embedding_scale, config.width));
@@ -98,7 +98,7 @@ Traced layer_inputs(TracedOperators& on, const ModelConfig& config, const Traced
   return on.mapped(on.tape().add(on.norm(config.block.norm, of_stream, width), of_token));
 }
 
-Traced logits_of(TracedOperators& on, const ModelConfig& config, const Traced& x) {
+Traced traced_logits(TracedOperators& on, const ModelConfig& config, const Traced& x) {
   const auto width = static_cast<double>(config.width), table = static_cast<double>(*config.embedding_width);
   auto y = on.norm(*config.final_norm, x, width);
   if (table != width) y = on.linear(y, "head_projection", width, table);
@@ -162,9 +162,9 @@ TracedUpdate traced_update(const ModelConfig& given, const FixedMemory& fixed, c
     TracedOperators on(tape, settings);
     const auto ids = tape.allocate(kIdBytes * settings.tokens());
     tape.enter("embedding");
-    auto stream = stream_after_layers(on, config, embedded(on, config));
+    auto stream = stream_after_layers(on, config, traced_embedding(on, config));
     tape.enter("head and loss");
-    auto logits = logits_of(on, config, stream);
+    auto logits = traced_logits(on, config, stream);
     stream = {};
     const auto loss = on.losses(logits);
     logits = {};
