@@ -134,9 +134,8 @@ def check_unicode(program, work):
 def texts_in(names):
     texts = []
     for name in map(pathlib.Path, names):
-        for file in sorted(name.rglob("*")) if name.is_dir() else [name]:
-            if not file.is_file() or file.is_symlink():
-                continue
+        files = [file for file in sorted(name.rglob("*")) if file.is_file() and not file.is_symlink()] if name.is_dir() else [name]
+        for file in files:
             try:
                 texts.append(file.read_bytes().decode())
             except UnicodeDecodeError:

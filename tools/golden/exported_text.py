@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 TOKENS = 40
 PROMPT = "the cat sat"
 RUN = """
@@ -22,7 +23,6 @@ def story():
 def check_exports(program, work, check):
     """A run with a tokenizer of its own is exported; AutoModelForCausalLM and AutoTokenizer load that folder, and continue a text as
     `blockzoo generate --temperature 0` does with the run."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         import torch
         import transformers
