@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -171,26 +173,34 @@ TEST_CASE("Ctrl-C leaves the text so far, whole characters and a line end, and e
   Model model(load_model_config(made.folder / "long.yaml"));
   model->init_parameters(4);
   save_weights(*model, made.folder / "long.safetensors");
-  const auto interrupted = [&](const Words& more, bool streams) {
-    Words arguments{"generate", "--model",  "long.yaml", "--weights",  "long.safetensors", "--prompt",
-                    "Once é",   "--tokens", "999990",    "--logprobs", "l.jsonl"};
+  const auto start = [&](const Words& more) {
+    Words arguments{"generate", "--model", "long.yaml", "--weights", "long.safetensors",
+                    "--prompt", "Once é",  "--tokens",  "999990"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(made.folder.path(), arguments);
-    if (streams)
-      REQUIRE(eventually([&] { return program.out().size() > 1000; }));
-    else
-      std::this_thread::sleep_for(std::chrono::seconds(2));
+    return std::make_unique<Program>(made.folder.path(), arguments);
+  };
+  const auto interrupt = [](Program& program) {
     program.send(SIGINT);
     CHECK(program.wait() == 128 + SIGINT);
     CHECK_THAT(program.error(), ContainsSubstring("prompt tokens in"));
     return program.out();
   };
-  const auto streamed = interrupted({}, true);
+  const auto streaming = start({"--logprobs", "l.jsonl"});
+  REQUIRE(eventually([&] {
+    const auto out = made.folder / "stdout.txt";
+    return std::filesystem::exists(out) && std::filesystem::file_size(out) > 1000;
+  }));
+  const auto streamed = interrupt(*streaming);
   CHECK(streamed.starts_with("Once é"));
   CHECK(streamed.ends_with("\n"));
   CHECK_NOTHROW(nlohmann::json(streamed).dump());  // which refuses what is no UTF-8
   CHECK(json_lines(read_file(made.folder / "l.jsonl")).size() > 300);
-  for (const auto& line : json_lines(interrupted({"--json", "--prompt", "and another"}, false))) {
+
+  const auto pipe = made.folder / "pipe";  // whose reader has its signal handlers
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto silent = start({"--json", "--prompt-file", "pipe"});
+  std::ofstream(pipe) << "and another";
+  for (const auto& line : json_lines(interrupt(*silent))) {
     CHECK(line["ending"] == "interrupted");
     CHECK_FALSE(line["ids"].empty());
   }
