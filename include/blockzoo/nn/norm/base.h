@@ -18,7 +18,4 @@ class NormImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Norm);
 
-/// x in float32 or wider.
-Tensor widened(const Tensor& x);
-
 }  // namespace blockzoo
