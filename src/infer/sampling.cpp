@@ -13,23 +13,35 @@ namespace {
 /// Tokens that are left. Until the end their probabilities are relative to the likeliest, which has 1.
 using Candidates = std::vector<Candidate>;
 
+void check_logits(std::span<const float> logits) {
+  bool good = true, any = false;  // without a branch, so that the compiler takes many at once
+  for (const float logit : logits) {
+    good &= logit < INFINITY;  // NaN is not
+    any |= logit > -INFINITY;
+  }
+  if (!good) {
+    const auto bad = std::find_if(logits.begin(), logits.end(), [](float logit) { return !(logit < INFINITY); });
+    throw std::runtime_error(fmt::format("the model's logit of token {} is {}: no token can be chosen",
+                                         bad - logits.begin(), std::isnan(*bad) ? "NaN" : "infinite"));
+  }
+  if (!any) throw std::runtime_error("the model gives every token the logit -infinity: no token can be chosen");
+}
+
 /// The logits after the repetition penalty.
 std::vector<double> penalised(std::span<const float> logits, double penalty, const std::unordered_set<int64_t>& read) {
   std::vector<double> scores(logits.begin(), logits.end());
-  bool any = false;
-  for (size_t id = 0; id < scores.size(); ++id) {
-    if (std::isnan(scores[id]) || scores[id] == INFINITY)
-      throw std::runtime_error(fmt::format("the model's logit of token {} is {}: no token can be chosen", id,
-                                           std::isnan(scores[id]) ? "NaN" : "infinite"));
-    any |= std::isfinite(scores[id]);
-  }
-  if (!any) throw std::runtime_error("the model gives every token the logit -infinity: no token can be chosen");
   if (penalty == 1) return scores;
   for (const auto id : read) {
     auto& score = scores.at(static_cast<size_t>(id));
     score = score > 0 ? score / penalty : score * penalty;
   }
   return scores;
+}
+
+/// The place of the first of the largest.
+template <class Numbers>
+int64_t likeliest(const Numbers& numbers) {
+  return std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
 }
 
 bool likelier(const Candidate& a, const Candidate& b) {
@@ -78,15 +90,18 @@ std::string sampling_problem(const Sampling& sampling) {
 
 std::vector<Candidate> candidates(std::span<const float> logits, const Sampling& sampling,
                                   const std::unordered_set<int64_t>& read) {
-  const auto scores = penalised(logits, sampling.repetition_penalty, read);
-  const auto best = std::max_element(scores.begin(), scores.end());  // the first of equal ones
+  check_logits(logits);
   // Denormal temperatures count as 0: the program flushes denormals.
-  if (sampling.temperature < std::numeric_limits<double>::min()) return {{best - scores.begin(), 1}};
+  const bool greedy = sampling.temperature < std::numeric_limits<double>::min();
+  if (greedy && sampling.repetition_penalty == 1) return {{likeliest(logits), 1}};
+  const auto scores = penalised(logits, sampling.repetition_penalty, read);
+  const auto best = likeliest(scores);
+  if (greedy) return {{best, 1}};
   const double least = least_of_top(scores, sampling.top_k);
   Candidates left;
   for (size_t id = 0; id < scores.size(); ++id) {
     if (scores[id] < least) continue;
-    const double probability = std::exp((scores[id] - *best) / sampling.temperature);
+    const double probability = std::exp((scores[id] - scores[static_cast<size_t>(best)]) / sampling.temperature);
     if (probability > 0) left.push_back({static_cast<int64_t>(id), probability});
   }
   keep_top_p(left, sampling.top_p);

@@ -8,6 +8,7 @@
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/kernels/rms_norm.h"
 #include "blockzoo/kernels/rotary.h"
+#include "blockzoo/kernels/square_sum.h"
 #include "kernels/products.h"
 #include "kernels/twin.h"
 
@@ -153,6 +154,29 @@ TEST_CASE("Weight gradients by rows are bit for bit the same with every number o
     check_equal(std::to_string(count) + " threads", weight_gradient_by(Multiplier::kRows, dy, x), expected);
   }
   at::set_num_threads(threads);
+}
+
+TEST_CASE("The sum of squares is the same with every number of threads, and of every kind of tensor",
+          "[kernels][torch][fast]") {
+  const std::vector<Tensor> tensors{ramp("a", {300, 500}).to(at::kFloat), ramp("b", {7}).to(at::kFloat),
+                                    at::empty({0, 3})};
+  double expected = 0;
+  for (const auto& tensor : tensors) expected += tensor.to(at::kDouble).square().sum().item<double>();
+  const auto threads = at::get_num_threads();
+  const double sum = square_sum(tensors);
+  CHECK(sum == Approx(expected).epsilon(1e-12));
+  for (const int count : {1, 3}) {
+    at::set_num_threads(count);
+    CHECK(square_sum(tensors) == sum);
+  }
+  at::set_num_threads(threads);
+  CHECK(square_sum({tensors[0].t(), tensors[1].to(at::kDouble)}) ==
+        Approx(square_sum({tensors[0], tensors[1]})).epsilon(1e-12));
+  CHECK(square_sum({}) == 0);
+  CHECK(std::isnan(square_sum({at::full({20}, NAN)})));
+  CHECK(std::isinf(square_sum({at::full({20}, INFINITY)})));
+  const KernelScope reference(Kernels::kReference);
+  CHECK(square_sum(tensors) == Approx(expected).epsilon(1e-12));
 }
 
 TEST_CASE("The matrix library is chosen by processor and LibTorch alone", "[kernels][fast]") {

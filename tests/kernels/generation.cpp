@@ -17,13 +17,14 @@ void check_rounded(const Tensor& actual, const Tensor& expected) {
 
 }  // namespace
 
-TEST_CASE("Few rows times a matrix equal the formula, and no row depends on the others", "[kernels][torch][fast]") {
+TEST_CASE("Few rows times a matrix equal the formula, and no row depends on what the others hold",
+          "[kernels][torch][fast]") {
   const c10::InferenceMode inference;
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     for (const auto& [in, out] : {std::pair<int64_t, int64_t>{1, 1}, {7, 5}, {16, 33}, {100, 8}, {130, 19}}) {
       const auto w = ramp("w", {out, in}).to(type), b = ramp("b", {out}).to(type);
       const auto all = ramp("x", {17, in}).to(type);
-      for (const int64_t rows : {1, 2, 4, 7, 16, 17}) {
+      for (const int64_t rows : {1, 2, 4, 7, 9, 16, 17}) {
         INFO(type << ", " << in << " to " << out << ", " << rows << " rows");
         const auto x = all.slice(0, 0, rows);
         const auto expected = at::linear(x.to(at::kDouble), w.to(at::kDouble), b.to(at::kDouble));
@@ -32,7 +33,10 @@ TEST_CASE("Few rows times a matrix equal the formula, and no row depends on the 
         CHECK(y.scalar_type() == type);
         check_rounded(y.squeeze(1), expected);
         check_rounded(linear_map(x, w), at::linear(x.to(at::kDouble), w.to(at::kDouble)));
-        if (rows <= 16) check_equal("the last row alone", linear_map(x.slice(0, rows - 1), w, b), y[rows - 1]);
+        if (rows > 16) continue;
+        const auto fewest = rows > 8 ? 9 : 1;  // of its kind: more than eight are added up otherwise by AVX-512
+        check_equal("the last row among others", linear_map(x.slice(0, rows - fewest), w, b)[fewest - 1],
+                    y.squeeze(1)[rows - 1]);
       }
       check_rounded(linear_map(all.t().contiguous().t().slice(0, 0, 3), w),
                     at::linear(all.slice(0, 0, 3).to(at::kDouble), w.to(at::kDouble)));

@@ -53,7 +53,7 @@ void attend_tasks(const AttentionShape& shape, const AttentionInputs<T>& inputs,
   const auto width = shape.width, value_width = shape.value_width;
   std::vector<float> queries(kTile * width), values(kTile * value_width), scores(kTile * kTile),
       sums(kTile * value_width);
-  float most[kTile], totals[kTile];
+  RunningSoftmax softmax;
   for (size_t task = first; task < last; ++task) {
     const auto query_tile = task % shape.query_tiles(), row = task / shape.query_tiles();
     const auto first_query = query_tile * kTile;
@@ -70,17 +70,16 @@ void attend_tasks(const AttentionShape& shape, const AttentionInputs<T>& inputs,
     const float* across = keys_across + (tile.batch * shape.key_heads + group) * shape.key_tiles() * kTile * width;
     q.take(first_query, tile.query_count, shape.scale, queries.data());
     std::fill(sums.begin(), sums.end(), 0.0F);
-    std::fill(most, most + kTile, kUnseen);
-    std::fill(totals, totals + kTile, 0.0F);
+    softmax.start();
     const auto range = key_range(shape, first_query, tile.query_count);
     for (size_t key_tile = range.first; key_tile < range.last; ++key_tile) {
       tile.first_key = key_tile * kTile;
       tile.key_count = std::min(kTile, shape.keys - tile.first_key);
       take_scores(tile, queries.data(), across + key_tile * width * kTile, scores.data(), nullptr);
+      weigh(tile, scores.data(), softmax);
       for (size_t r = 0; r < tile.query_count; ++r) {
-        const float shrink = weigh(SeenVectors(tile, r), scores.data() + r * kTile, most[r], totals[r]);
         if (shape.dropout > 0) drop(tile, r, scores.data() + r * kTile);
-        if (shrink != 1) scale_row(sums.data() + r * value_width, value_width, shrink);
+        if (softmax.shrink[r] != 1) scale_row(sums.data() + r * value_width, value_width, softmax.shrink[r]);
       }
       v.take(tile.first_key, tile.key_count, 1, values.data());
       product(tile.query_count, {scores.data(), kTile, 1}, {values.data(), value_width}, {sums.data(), value_width},
@@ -88,8 +87,8 @@ void attend_tasks(const AttentionShape& shape, const AttentionInputs<T>& inputs,
     }
     const HeadRows<T> result(y, shape.queries, shape.heads, value_width, tile.batch, tile.head);
     for (size_t r = 0; r < tile.query_count; ++r) {
-      result.put(sums.data() + r * value_width, first_query + r, 1, 1 / totals[r]);
-      log_z[row * shape.queries + first_query + r] = most[r] + std::log(totals[r]);
+      result.put(sums.data() + r * value_width, first_query + r, 1, 1 / softmax.totals[r]);
+      log_z[row * shape.queries + first_query + r] = softmax.most[r] + std::log(softmax.totals[r]);
     }
   }
 }

@@ -174,23 +174,43 @@ HWY_INLINE void take_scores(const TileView& tile, const float* queries, const fl
   }
 }
 
-/// One row of a tile's scores becomes exp(score - the largest so far); returns exp(largest before - largest now).
-HWY_INLINE float weigh(SeenVectors seen, float* scores, float& most, float& total) {
-  seen.clear_others(scores);
-  auto top = all(most);
-  for (size_t i = seen.first; i < seen.last; i += lanes()) top = hn::Max(top, load_whole(scores + i));
-  const float now = hn::GetLane(hn::MaxOfLanes(Floats(), top));
-  const auto shift = all(now);
-  auto sum = hn::Zero(Floats());
-  for (size_t i = seen.first; i < seen.last; i += lanes()) {
-    const auto weight = exp_of(hn::Sub(load_whole(scores + i), shift));
-    sum = hn::Add(sum, weight);
-    store_whole(weight, scores + i);
+/// The largest scores that a tile's queries have met, and the sums of their weights so far.
+struct RunningSoftmax {
+  float most[kTile], totals[kTile], shrink[kTile];
+
+  void start() {
+    std::fill(most, most + kTile, kUnseen);
+    std::fill(totals, totals + kTile, 0.0F);
   }
-  const float shrink = now == most ? 1 : std::exp(most - now);
-  total = total * shrink + sum_of(sum);
-  most = now;
-  return shrink;
+};
+
+/// Scores of a tile become exp(score - the largest so far); `shrink` is then exp(largest before - largest now), which
+/// what was summed before must be multiplied with.
+HWY_INLINE void weigh(const TileView& tile, float* scores, RunningSoftmax& softmax) {
+  float now[kTile];
+  std::copy(softmax.most, softmax.most + kTile, now);
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    const SeenVectors seen(tile, r);
+    auto top = all(now[r]);
+    for (size_t i = seen.first; i < seen.last; i += lanes()) top = hn::Max(top, load_whole(scores + r * kTile + i));
+    now[r] = hn::GetLane(hn::MaxOfLanes(Floats(), top));
+  }
+  for (size_t r = 0; r < kTile; r += lanes())
+    store_whole(exp_of_negative(hn::Sub(load_whole(softmax.most + r), load_whole(now + r))), softmax.shrink + r);
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    const SeenVectors seen(tile, r);
+    float* row = scores + r * kTile;
+    seen.clear_others(row);
+    const auto shift = all(now[r]);
+    auto sum = hn::Zero(Floats());
+    for (size_t i = seen.first; i < seen.last; i += lanes()) {
+      const auto weight = exp_of_negative(hn::Sub(load_whole(row + i), shift));
+      sum = hn::Add(sum, weight);
+      store_whole(weight, row + i);
+    }
+    softmax.totals[r] = softmax.totals[r] * softmax.shrink[r] + sum_of(sum);
+  }
+  std::copy(now, now + kTile, softmax.most);
 }
 
 HWY_INLINE void scale_row(float* row, size_t width, float factor) {
@@ -245,7 +265,7 @@ HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, c
     const auto bias_row = static_cast<ptrdiff_t>(tile.first_query + r) * tile.shape.bias_query +
                           static_cast<ptrdiff_t>(tile.first_key) - static_cast<ptrdiff_t>(r * kTile);
     for (size_t i = r * kTile + seen.first; i < r * kTile + seen.last; i += lanes()) {
-      const auto weight = exp_of(hn::Sub(load_whole(weights + i), shift));
+      const auto weight = exp_of_negative(hn::Sub(load_whole(weights + i), shift));
       const bool drops = tile.shape.dropout > 0;
       const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);
       auto gradient = hn::Mul(weight, hn::Sub(hn::Mul(keep, load_whole(gradients + i)), mean));

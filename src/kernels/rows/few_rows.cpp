@@ -1,5 +1,9 @@
 #include "kernels/rows/few_rows.h"
 
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
 #include "kernels/rows/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,15 +12,26 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/rows/element-inl.h"
+#include "kernels/rows/product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
+/// One row's outputs from the sums over its inputs before `first`.
+template <size_t kOutputs, class T>
+HWY_INLINE void put_totals(const FewRowsShape& shape, size_t first, const float* totals, const T* x, const T* w,
+                           const T* bias, T* y) {
+  for (size_t o = 0; o < kOutputs; ++o) {
+    float total = totals[o];
+    for (size_t i = first; i < shape.inputs; ++i) total += wide(x[i]) * wide(w[o * shape.inputs + i]);
+    put(total + (bias == nullptr ? 0 : wide(bias[o])), y + o);
+  }
+}
+
 /// kRows rows of x against kOutputs rows of w. Every sum is taken in the same order, whatever the block.
 template <size_t kRows, size_t kOutputs, class T>
 HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  constexpr size_t kSums = kOutputs < 4 ? 4 : kOutputs;  // they are added up four at a time
+  constexpr size_t kSums = 4;  // they are added up four at a time
   Vector sums[kRows][kSums];
   HWY_UNROLL(8)
   for (size_t r = 0; r < kRows; ++r) {
@@ -39,12 +54,32 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
   }
   for (size_t r = 0; r < kRows; ++r) {
     float totals[kSums];
-    for (size_t o = 0; o < kSums; o += 4) sums_of_four(&sums[r][o], totals + o);
-    for (size_t o = 0; o < kOutputs; ++o) {
-      for (size_t j = i; j < inputs; ++j) totals[o] += wide(x[r * inputs + j]) * wide(w[o * inputs + j]);
-      put(totals[o] + (bias == nullptr ? 0 : wide(bias[o])), y + r * shape.outputs + o);
-    }
+    sums_of_four(sums[r], totals);
+    put_totals<kOutputs>(shape, i, totals, x + r * inputs, w, bias, y + r * shape.outputs);
   }
+}
+
+/// One row of x against kOutputs rows of w, one after the other as memory has them: the processor then reads ahead by
+/// itself, and the requests further ahead keep it going over the ends of pages.
+template <size_t kOutputs, class T>
+HWY_INLINE void one_row_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
+  constexpr size_t kAhead = 16384 / sizeof(T);
+  const size_t inputs = shape.inputs, whole = inputs / lanes() * lanes();
+  Vector sums[4];
+  HWY_UNROLL(4)
+  for (size_t o = 0; o < 4; ++o) sums[o] = hn::Zero(Floats());
+  HWY_UNROLL(4)
+  for (size_t o = 0; o < kOutputs; ++o) {
+    auto sum = hn::Zero(Floats());
+    for (size_t i = 0; i < whole; i += lanes()) {
+      sum = hn::MulAdd(load_whole(x + i), load_whole(w + o * inputs + i), sum);
+      hwy::Prefetch(w + o * inputs + i + kAhead);
+    }
+    sums[o] = sum;
+  }
+  float totals[4];
+  sums_of_four(sums, totals);
+  put_totals<kOutputs>(shape, whole, totals, x, w, bias, y);
 }
 
 /// All rows against the outputs from `o` on that make blocks of kOutputs; returns the first that is left.
@@ -58,20 +93,79 @@ HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const 
       few_rows_block<kRows, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
                                       y + r * shape.outputs + o);
     for (; r < shape.rows; ++r)
-      few_rows_block<1, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
-                                  y + r * shape.outputs + o);
+      one_row_block<kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias, y + r * shape.outputs + o);
   }
   return o;
+}
+
+constexpr size_t kMostRows = 16;
+constexpr size_t kAbreast = 12;  // outputs whose sums are kept in registers, a vector of rows each
+constexpr size_t kRun = 128;     // inputs of a block of weights that the first cache holds
+constexpr size_t kBreath = 32;   // inputs between requests to memory: more at once would have to wait
+
+/// Some weights as float32: a whole block of float32 where it is, others copied to `block` [kAbreast, kRun].
+template <class T>
+HWY_INLINE Strided weights_at(const T* w, size_t inputs, size_t outputs, size_t count, float* block) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (outputs == kAbreast) return {w, inputs, 1};
+  }
+  for (size_t o = 0; o < outputs; ++o)
+    walk(count,
+         [&](size_t i, size_t some) HWY_ATTR { store(load(w + o * inputs + i, some), block + o * kRun + i, some); });
+  return {block, kRun, 1};
+}
+
+/// Asks for the block of weights that is taken next.
+template <class T>
+HWY_INLINE void prefetch_weights(const T* w, size_t inputs, size_t outputs, size_t count) {
+  constexpr size_t kLine = 64 / sizeof(T);
+  for (size_t o = 0; o < outputs; ++o) {
+    for (size_t i = 0; i < count; i += kLine) hwy::Prefetch(w + o * inputs + i);
+  }
+}
+
+/// Where 9 to 16 rows fill a vector: a number of w times a column of x, for all rows at once. x_across [inputs, 16].
+template <class T>
+HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, const T* w, const T* bias, size_t first,
+                             size_t last, T* y) {
+  const size_t inputs = shape.inputs;
+  float block[kAbreast * kRun] = {}, sums[kAbreast * kMostRows];
+  for (size_t o = first; o < last; o += kAbreast) {
+    const auto outputs = std::min(kAbreast, last - o);
+    for (size_t from = 0; from < inputs; from += kRun) {
+      const auto count = std::min(kRun, inputs - from);
+      const auto weights = weights_at(w + o * inputs + from, inputs, outputs, count, block);
+      const bool ends = from + kRun >= inputs;
+      const auto next_output = ends ? std::min(o + kAbreast, last) : o;
+      const auto next_outputs = std::min(kAbreast, last - next_output);
+      const T* next = w + next_output * inputs + (ends ? 0 : from + kRun);
+      for (size_t i = 0; i < count; i += kBreath) {
+        const auto some = std::min(kBreath, count - i);
+        prefetch_weights(next + i, inputs, next_outputs, some);
+        product_block<kAbreast, 1>({0, 0, 0, some}, {weights.from + i, weights.row, 1},
+                                   {x_across + (from + i) * kMostRows, kMostRows}, {sums, kMostRows}, from + i > 0);
+      }
+    }
+    for (size_t r = 0; r < shape.rows; ++r) {
+      for (size_t k = 0; k < outputs; ++k)
+        put(sums[k * kMostRows + r] + (bias == nullptr ? 0 : wide(bias[o + k])), y + r * shape.outputs + o + k);
+    }
+  }
 }
 
 template <class T>
 HWY_INLINE void few_rows_range(const FewRowsShape& shape, const T* x, const T* w, const T* bias, size_t first,
                                size_t last, T* y) {
   constexpr size_t kRows = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
-  auto o = first;
-  if (shape.rows < kRows) o = few_rows_outputs<1, 8>(shape, x, w, bias, o, last, y);
-  o = few_rows_outputs<kRows, 4>(shape, x, w, bias, o, last, y);
-  few_rows_outputs<1, 1>(shape, x, w, bias, o, last, y);
+  if (lanes() == kMostRows && shape.rows > kMostRows / 2) {
+    std::vector<float> x_across(shape.inputs * kMostRows);
+    for (size_t r = 0; r < shape.rows; ++r) {
+      for (size_t i = 0; i < shape.inputs; ++i) x_across[i * kMostRows + r] = wide(x[r * shape.inputs + i]);
+    }
+    return rows_abreast(shape, x_across.data(), w, bias, first, last, y);
+  }
+  const auto o = few_rows_outputs<kRows, 4>(shape, x, w, bias, first, last, y);
+  few_rows_outputs<kRows, 1>(shape, x, w, bias, o, last, y);
 }
 
 void few_rows_f32(const FewRowsShape& shape, const float* x, const float* w, const float* bias, size_t first,

@@ -7,7 +7,7 @@
 namespace blockzoo::rows {
 
 /// Rows of x [rows, inputs] times a matrix w [outputs, inputs], none with gaps. What a row gives does not depend on the
-/// rows beside it.
+/// rows beside it, but on whether they are more than eight, which AVX-512 adds up otherwise.
 struct FewRowsShape {
   size_t rows = 0;
   size_t inputs = 0;

@@ -23,6 +23,24 @@ HWY_INLINE Vector exp_of(Vector x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::
 /// The same of tanh.
 HWY_INLINE Vector tanh_of(Vector x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(Floats(), x)); }
 
+/// exp(x) for x <= 0 with half of exp_of's operations: zero below -86, where nothing is left beside a weight of 1; NaN
+/// stays NaN. x = n ln 2 + r, exp(r) by the polynomial with the least largest error (2e-9) over |r| <= ln 2 / 2, and n
+/// into the exponent.
+HWY_INLINE Vector exp_of_negative(Vector x) {
+  const hn::RebindToSigned<Floats> integers;
+  const auto least = all(-86), magic = all(12582912.0F);  // 1.5 * 2^23 rounds what is added to it
+  const auto bounded = hn::Max(least, x);                 // Max takes its second operand where one is NaN
+  const auto shifted = hn::MulAdd(bounded, all(1.44269504F), magic), n = hn::Sub(shifted, magic);
+  const auto r = hn::NegMulAdd(n, all(-2.12194440e-4F), hn::NegMulAdd(n, all(0.693359375F), bounded));
+  auto power = all(0.0013836742145940661F);
+  for (const float c :
+       {0.008374898694455624F, 0.041668232530355453F, 0.16666419804096222F, 0.49999991059303284F, 1.0F, 1.0F})
+    power = hn::MulAdd(power, r, all(c));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(integers, shifted));
+  const auto value = hn::BitCast(Floats(), hn::Add(hn::BitCast(integers, power), exponent));
+  return hn::IfThenElse(hn::Lt(x, least), hn::Zero(Floats()), value);
+}
+
 /// 1 / (1 + exp(-x)); beyond 88 exp would leave float32. Min takes its second operand where one is NaN.
 HWY_INLINE Vector sigmoid_of(Vector x) {
   const auto one = all(1);

@@ -21,9 +21,9 @@ std::vector<T> small_numbers(size_t count, size_t seed) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("Few rows times a matrix of any size", "[kernels][rows]", float, Bf16) {
-  for (const size_t inputs : {1, 15, 16, 33}) {
-    for (const size_t outputs : {1, 3, 9, 17}) {
-      for (const size_t rows : {1, 4, 6}) {
+  for (const size_t inputs : {1, 15, 16, 33, 160}) {
+    for (const size_t outputs : {1, 3, 9, 27}) {
+      for (const size_t rows : {1, 4, 6, 9, 16}) {
         const auto x = small_numbers<TestType>(rows * inputs, 1), w = small_numbers<TestType>(outputs * inputs, 2),
                    bias = small_numbers<TestType>(outputs, 3);
         std::vector<TestType> y(rows * outputs);

@@ -10,6 +10,8 @@
 #include "kernels/rows/instructions.h"
 #include "kernels/rows/rms_norm.h"
 #include "kernels/rows/rotary.h"
+#include "kernels/rows/square_sum.h"
+#include "kernels/rows/weight_gradient.h"
 #include "support/catch.h"
 
 namespace blockzoo::rows {
@@ -175,6 +177,36 @@ TEST_CASE("Attention in tiles equals its definition at the edges of tiles", "[ke
           CHECK(y[2 * t * kStep + i] == Approx(mixed[i] / total).epsilon(1e-5).margin(1e-6));
       }
     }
+  }
+}
+
+TEST_CASE("Weight gradients of any size, in any parts", "[kernels][rows]") {
+  for (const size_t rows : {1, 5, 257}) {
+    for (const auto& [outputs, inputs] : {std::pair<size_t, size_t>{1, 1}, {13, 33}, {250, 3}, {3, 1030}}) {
+      const WeightGradientShape shape{.rows = rows, .outputs = outputs, .inputs = inputs};
+      const auto dy = numbers(rows * outputs, 1), x = numbers(rows * inputs, 2);
+      Row packed(shape.packed_size()), dw(outputs * inputs);
+      pack_inputs(shape, x.data(), 0, shape.packing_tasks(), packed.data());
+      const auto middle = shape.strips() / 2;
+      weight_gradient(shape, dy.data(), packed.data(), 0, middle, dw.data());
+      weight_gradient(shape, dy.data(), packed.data(), middle, shape.strips(), dw.data());
+      for (size_t o = 0; o < outputs; ++o) {
+        for (size_t i = 0; i < inputs; ++i) {
+          double sum = 0;
+          for (size_t r = 0; r < rows; ++r) sum += static_cast<double>(dy[r * outputs + o]) * x[r * inputs + i];
+          CHECK(dw[o * inputs + i] == Approx(sum).epsilon(1e-5).margin(2e-5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Squares of any number of numbers add up in float64", "[kernels][rows]") {
+  for (const size_t count : {0, 1, 7, 8, 33, 1000}) {
+    const auto x = numbers(count, 1);
+    double sum = 0;
+    for (const double v : x) sum += v * v;
+    CHECK(square_sum(x.data(), count) == Approx(sum).epsilon(1e-13));
   }
 }
 
