@@ -61,11 +61,11 @@ Tensor attend_one_query(const Tensor& query, const Tensor& k, const Tensor& v, c
     shape.bias_head = by_key.stride(0);
   }
   auto y = at::empty({q.size(0), 1, q.size(2), v.size(3)}, v.options());
-  const auto work = q.size(2) / k.size(2) * keys * (q.size(3) + v.size(3));  // of one key head
+  const auto work = keys * (q.size(3) + v.size(3));  // of one head
   by_element(q, [&]<class T>(T) {
     const auto inputs = query_inputs<T>(q, k, v);
     at::parallel_for(
-        0, q.size(0) * k.size(2), std::max<int64_t>(1, kWorthAThread / work), [&](int64_t first, int64_t last) {
+        0, q.size(0) * q.size(2), std::max<int64_t>(1, kWorthAThread / work), [&](int64_t first, int64_t last) {
           rows::attend_one(shape, inputs, static_cast<size_t>(first), static_cast<size_t>(last), write<T>(y));
         });
   });

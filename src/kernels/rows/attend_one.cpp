@@ -99,37 +99,34 @@ HWY_INLINE void attend_one_range(const OneQueryShape& shape, const OneQueryInput
   const auto room = (shape.keys + lanes() - 1) / lanes() * lanes();
   std::vector<float> scores(room), query(shape.width);
   const auto shared = shape.heads / shape.key_heads;
-  for (size_t task = first; task < last; ++task) {
-    const auto batch = task / shape.key_heads, group = task % shape.key_heads;
+  for (size_t row = first; row < last; ++row) {
+    const auto batch = row / shape.heads, head = row % shape.heads, group = head / shared;
     const auto gone = shape.absent == nullptr ? 0 : static_cast<size_t>(shape.absent[batch]);
     const auto from = std::max(shape.first_key, gone);
+    if (from >= shape.keys) {
+      std::fill_n(y + row * shape.value_width, shape.value_width, T{});
+      continue;
+    }
     const auto start = [&](const T* x, const typename OneQueryInputs<T>::Strides& strides) {
       return x + static_cast<ptrdiff_t>(batch) * strides.batch + static_cast<ptrdiff_t>(group) * strides.head +
              static_cast<ptrdiff_t>(from) * strides.key;
     };
-    for (size_t head = group * shared; head < (group + 1) * shared; ++head) {
-      const auto row = batch * shape.heads + head;
-      if (from >= shape.keys) {
-        std::fill_n(y + row * shape.value_width, shape.value_width, T{});
-        continue;
-      }
-      const auto count = shape.keys - from, filled = (count + lanes() - 1) / lanes() * lanes();
-      const T* q = inputs.q + row * shape.width;
-      for (size_t i = 0; i < shape.width; ++i) query[i] = wide(q[i]) * shape.scale;
-      key_products(query.data(), start(inputs.k, inputs.k_strides), inputs.k_strides.key, shape.width, count,
-                   scores.data());
-      if (shape.softcap > 0) cap_scores(shape.softcap, scores.data(), filled);
-      if (shape.bias != nullptr) {
-        const float* bias = shape.bias + static_cast<ptrdiff_t>(batch) * shape.bias_batch +
-                            static_cast<ptrdiff_t>(head) * shape.bias_head + from;
-        for (size_t j = 0; j < count; ++j) scores[j] += bias[j];
-      }
-      std::fill(scores.begin() + static_cast<ptrdiff_t>(count), scores.begin() + static_cast<ptrdiff_t>(filled),
-                -INFINITY);
-      softmax_of(scores.data(), filled);
-      mix_values(scores.data(), start(inputs.v, inputs.v_strides), inputs.v_strides.key, shape.value_width, count,
-                 y + row * shape.value_width);
+    const auto count = shape.keys - from, filled = (count + lanes() - 1) / lanes() * lanes();
+    const T* q = inputs.q + row * shape.width;
+    for (size_t i = 0; i < shape.width; ++i) query[i] = wide(q[i]) * shape.scale;
+    key_products(query.data(), start(inputs.k, inputs.k_strides), inputs.k_strides.key, shape.width, count,
+                 scores.data());
+    if (shape.softcap > 0) cap_scores(shape.softcap, scores.data(), filled);
+    if (shape.bias != nullptr) {
+      const float* bias = shape.bias + static_cast<ptrdiff_t>(batch) * shape.bias_batch +
+                          static_cast<ptrdiff_t>(head) * shape.bias_head + from;
+      for (size_t j = 0; j < count; ++j) scores[j] += bias[j];
     }
+    std::fill(scores.begin() + static_cast<ptrdiff_t>(count), scores.begin() + static_cast<ptrdiff_t>(filled),
+              -INFINITY);
+    softmax_of(scores.data(), filled);
+    mix_values(scores.data(), start(inputs.v, inputs.v_strides), inputs.v_strides.key, shape.value_width, count,
+               y + row * shape.value_width);
   }
 }
 

@@ -31,7 +31,7 @@ struct OneQueryInputs {
   } k_strides, v_strides;
 };
 
-/// y [B, H, W] of the key heads first to last, of batch * key_heads. A sequence without a key to see gives zero.
+/// y [B, H, W] of the heads first to last, of batch * heads. A sequence without a key to see gives zero.
 void attend_one(const OneQueryShape& shape, const OneQueryInputs<float>& inputs, size_t first, size_t last, float* y);
 void attend_one(const OneQueryShape& shape, const OneQueryInputs<Bf16>& inputs, size_t first, size_t last, Bf16* y);
 

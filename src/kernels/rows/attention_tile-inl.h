@@ -87,8 +87,7 @@ struct SeenVectors {
   }
 };
 
-/// Parts of a product whose rows are the tile's queries and whose columns are its keys: [queries, keys] = A [.., depth]
-/// B.
+/// Parts of [queries, keys] = A [queries, depth] B, with the keys that one of some queries sees.
 HWY_INLINE auto keys_of_queries(const TileView& tile, size_t depth) {
   return [&tile, depth](size_t r, size_t count) {
     const SeenVectors seen(tile, r, count);

@@ -62,8 +62,9 @@ TEMPLATE_TEST_CASE("One query over kept keys, some of them absent", "[kernels][r
         const auto row = static_cast<ptrdiff_t>(channels), head = row * static_cast<ptrdiff_t>(keys);
         return typename OneQueryInputs<TestType>::Strides{2 * head, row, head};
       };
-      attend_one(shape, OneQueryInputs<TestType>{q.data(), k.data(), v.data(), strides(width), strides(width + 1)}, 0,
-                 4, y.data());
+      const OneQueryInputs<TestType> inputs{q.data(), k.data(), v.data(), strides(width), strides(width + 1)};
+      attend_one(shape, inputs, 0, 3, y.data());
+      attend_one(shape, inputs, 3, 8, y.data());
       for (size_t b = 0; b < 2; ++b) {
         for (size_t h = 0; h < 4; ++h) {
           const auto head = (b * 2 + h / 2) * keys;
