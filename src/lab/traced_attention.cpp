@@ -1,6 +1,7 @@
 #include "lab/traced_attention.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <cmath>
 
