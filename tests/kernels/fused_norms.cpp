@@ -1,3 +1,5 @@
+#include <torch/csrc/autograd/function.h>
+
 #include "blockzoo/kernels/choice.h"
 #include "blockzoo/kernels/dynamic_tanh.h"
 #include "blockzoo/kernels/layer_norm.h"
