@@ -32,22 +32,14 @@ TEST_CASE("every two values of the zoo work together: finite logits, and a gradi
     const auto logits = model->forward(tokens);
     CHECK(logits.sizes() == at::IntArrayRef{2, 12, 17});
     CHECK(logits.isfinite().all().item<bool>());
-    const auto run_backward = [&](const Tensor& from) {
-      model->zero_grad();
-      at::cross_entropy_loss(from.flatten(0, 1), tokens.flatten().roll(-1)).backward();
-    };
-    run_backward(logits);
+    at::cross_entropy_loss(logits.flatten(0, 1), tokens.flatten().roll(-1)).backward();
+    // What the norm of the last layer's output takes away: that factor's gradient is rounding alone, or eps.
+    const auto last_factor = "blocks." + std::to_string(config.layers - 1) + ".output_factor";
     for (const auto& item : model->named_parameters()) {
       INFO(item.key());
       REQUIRE(item.value().grad().defined());
       CHECK(item.value().grad().isfinite().all().item<bool>());
-    }
-    // A factor before a norm has next to no gradient, which float32 may round to zero.
-    model->to(at::kDouble);
-    run_backward(model->forward(tokens));
-    for (const auto& item : model->named_parameters()) {
-      INFO(item.key());
-      CHECK(item.value().grad().ne(0).any().item<bool>());
+      if (item.key() != last_factor) CHECK(item.value().grad().ne(0).any().item<bool>());
     }
     CHECK(count_parameters(config).total == [&] {
       int64_t total = 0;
