@@ -1,10 +1,10 @@
 #include "kernels/attention_tiles.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/fast.h"
+#include "kernels/parallel.h"
 #include "kernels/rows/attention.h"
 
 namespace blockzoo {
@@ -35,13 +35,6 @@ struct TileTensors {
     return {.q = read<T>(q), .k = read<T>(k), .v = read<T>(v)};
   }
 };
-
-/// body(first, last) for parts of 0 to count, by all threads.
-template <class Body>
-void in_parallel(size_t count, const Body& body) {
-  at::parallel_for(0, static_cast<int64_t>(count), 1,
-                   [&](int64_t first, int64_t last) { body(static_cast<size_t>(first), static_cast<size_t>(last)); });
-}
 
 /// What a backward must know again.
 struct TileSettings {

@@ -2,10 +2,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "kernels/fast.h"
+#include "kernels/parallel.h"
 #include "kernels/rows/weight_gradient.h"
 
 #if defined(__x86_64__)
@@ -51,10 +51,6 @@ Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x) {
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
   const auto packed = at::empty({static_cast<int64_t>(shape.packed_size())}, x.options());
   auto dw = at::empty({dy.size(1), x.size(1)}, x.options());
-  const auto in_parallel = [](size_t tasks, const auto& body) {
-    at::parallel_for(0, static_cast<int64_t>(tasks), 1,
-                     [&](int64_t first, int64_t last) { body(static_cast<size_t>(first), static_cast<size_t>(last)); });
-  };
   in_parallel(shape.packing_tasks(), [&](size_t first, size_t last) {
     rows::pack_inputs(shape, read<float>(x), first, last, write<float>(packed));
   });

@@ -1,11 +1,11 @@
 #include "blockzoo/kernels/square_sum.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 
 #include "kernels/fast.h"
+#include "kernels/parallel.h"
 #include "kernels/rows/square_sum.h"
 
 namespace blockzoo {
@@ -25,9 +25,8 @@ double sum_in_parts(const std::vector<Tensor>& tensors) {
       parts.push_back({read<float>(tensor) + first, std::min(kNumbersOfPart, tensor.numel() - first)});
   }
   std::vector<double> sums(parts.size());
-  at::parallel_for(0, static_cast<int64_t>(parts.size()), 1, [&](int64_t first, int64_t last) {
-    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i)
-      sums[i] = rows::square_sum(parts[i].first, static_cast<size_t>(parts[i].count));
+  in_parallel(parts.size(), [&](size_t first, size_t last) {
+    for (auto i = first; i < last; ++i) sums[i] = rows::square_sum(parts[i].first, static_cast<size_t>(parts[i].count));
   });
   double total = 0;
   for (const double sum : sums) total += sum;
