@@ -17,12 +17,11 @@
 namespace blockzoo::rows {
 
 // Blocks after Goto and van de Geijn (2008, Anatomy of High-Performance Matrix Multiplication): a panel of X stays in
-// the first cache while strips of dY go by, and a block of dW in the second until its sums are done.
+// the first cache while strips of dY go by, which stay in the second while all panels of X do.
 constexpr size_t kPanel = 32;        // columns of X side by side
 constexpr size_t kStrip = 12;        // columns of dY side by side, rows of dW
-constexpr size_t kDepth = 256;       // rows of X and dY taken at once
-constexpr size_t kBlockStrips = 20;  // strips of a block of dW
-constexpr size_t kBlockPanels = 32;  // panels of a block of dW
+constexpr size_t kDepth = 320;       // rows of X and dY taken at once
+constexpr size_t kBlockStrips = 12;  // strips taken at once
 
 inline size_t parts(size_t count, size_t size) { return (count + size - 1) / size; }
 
@@ -32,15 +31,15 @@ inline size_t parts(size_t count, size_t size) { return (count + size - 1) / siz
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// `width` columns of some rows, panel by panel: [panels, depth, panel], filled up with zeros.
-HWY_INLINE void pack_columns(const float* from, size_t row, size_t depth, size_t width, size_t panel, float* to) {
-  for (size_t first = 0; first < width; first += panel) {
-    const auto count = std::min(panel, width - first);
-    for (size_t p = 0; p < depth; ++p, to += panel) {
-      const float* own = from + p * row + first;
-      for (size_t i = 0; i < count; ++i) to[i] = own[i];
-      for (size_t i = count; i < panel; ++i) to[i] = 0;
-    }
+/// `width` columns of some rows, panel by panel: [panels, depth, kWidth], filled up with zeros.
+template <size_t kWidth>
+HWY_INLINE void pack_columns(const float* from, size_t row, size_t depth, size_t width, float* to) {
+  for (size_t p = 0; p < depth; ++p) {
+    const float* own = from + p * row;
+    float* panel = to + p * kWidth;
+    size_t first = 0;
+    for (; first + kWidth <= width; first += kWidth, panel += kWidth * depth) std::copy_n(own + first, kWidth, panel);
+    if (first < width) std::fill(std::copy(own + first, own + width, panel), panel + kWidth, 0.0F);
   }
 }
 
@@ -48,53 +47,60 @@ void pack_inputs_f32(const WeightGradientShape& shape, const float* x, size_t fi
   const auto width = parts(shape.inputs, kPanel) * kPanel;
   for (size_t task = first; task < last; ++task) {
     const auto row = task * kDepth, depth = std::min(kDepth, shape.rows - row);
-    pack_columns(x + row * shape.inputs, shape.inputs, depth, shape.inputs, kPanel, packed + row * width);
+    pack_columns<kPanel>(x + row * shape.inputs, shape.inputs, depth, shape.inputs, packed + row * width);
   }
 }
 
-/// kStrip rows and kPanel columns of dW.
-HWY_INLINE void add_products(size_t depth, const float* strip, const float* panel, Dense<float> dw) {
+/// kStrip rows and kPanel columns of dW, or what is added to them.
+HWY_INLINE void whole_tile(size_t depth, const float* strip, const float* panel, Dense<float> dw, bool add) {
   constexpr size_t kVectors = HWY_TARGET == HWY_AVX3 ? 2 : 1, kRows = HWY_TARGET == HWY_AVX3 ? kStrip : kStrip / 2;
   const Part part{0, 0, 0, depth};
   for (size_t r = 0; r < kStrip; r += kRows) {
     for (size_t i = 0; i < kPanel; i += kVectors * lanes())
       product_block<kRows, kVectors>(part, {strip + r, 1, kStrip}, {panel + i, kPanel},
-                                     {dw.from + r * dw.row + i, dw.row}, true);
+                                     {dw.from + r * dw.row + i, dw.row}, add);
   }
 }
 
-/// A block of dW: `count` rows from `first` on, the panels `first_panel` to `last_panel`.
+/// The same where dW ends, `rows` by `columns` of them.
+HWY_INLINE void last_tile(size_t depth, const float* strip, const float* panel, Dense<float> dw, bool add, size_t rows,
+                          size_t columns) {
+  HWY_ALIGN float tile[kStrip * kPanel] = {};
+  for (size_t r = 0; add && r < rows; ++r) std::copy_n(dw.from + r * dw.row, columns, tile + r * kPanel);
+  whole_tile(depth, strip, panel, {tile, kPanel}, add);
+  for (size_t r = 0; r < rows; ++r) std::copy_n(tile + r * kPanel, columns, dw.from + r * dw.row);
+}
+
+/// Rows `first` to `last` of dW.
 HWY_INLINE void sum_block(const WeightGradientShape& shape, const float* dy, const float* packed, size_t first,
-                          size_t count, size_t first_panel, size_t last_panel, float* strips, Dense<float> sums) {
+                          size_t last, float* strips, float* dw) {
   const auto width = parts(shape.inputs, kPanel) * kPanel;
   for (size_t row = 0; row < shape.rows; row += kDepth) {
     const auto depth = std::min(kDepth, shape.rows - row);
-    pack_columns(dy + row * shape.outputs + first, shape.outputs, depth, count, kStrip, strips);
-    for (size_t panel = first_panel; panel < last_panel; ++panel) {
-      for (size_t o = 0; o < count; o += kStrip)
-        add_products(depth, strips + o * depth, packed + row * width + panel * kPanel * depth,
-                     {sums.from + o * sums.row + (panel - first_panel) * kPanel, sums.row});
+    pack_columns<kStrip>(dy + row * shape.outputs + first, shape.outputs, depth, last - first, strips);
+    for (size_t i = 0; i < shape.inputs; i += kPanel) {
+      const auto columns = std::min(kPanel, shape.inputs - i);
+      const float* panel = packed + row * width + i * depth;
+      for (size_t o = first; o < last; o += kStrip) {
+        const auto rows = std::min(kStrip, last - o);
+        const float* strip = strips + (o - first) * depth;
+        const Dense<float> tile{dw + o * shape.inputs + i, shape.inputs};
+        if (rows == kStrip && columns == kPanel)
+          whole_tile(depth, strip, panel, tile, row > 0);
+        else
+          last_tile(depth, strip, panel, tile, row > 0, rows, columns);
+      }
     }
   }
 }
 
 void weight_gradient_f32(const WeightGradientShape& shape, const float* dy, const float* packed, size_t first,
                          size_t last, float* dw) {
-  const auto panels = parts(shape.inputs, kPanel), sums_row = std::min(panels, kBlockPanels) * kPanel;
-  std::vector<float> strips(kBlockStrips * kStrip * kDepth), sums(kBlockStrips * kStrip * sums_row);
-  for (size_t strip = first; strip < last; strip += kBlockStrips) {
-    const auto first_output = strip * kStrip, past = std::min(last, strip + kBlockStrips) * kStrip;
-    const auto count = std::min(past, shape.outputs) - first_output;
-    for (size_t panel = 0; panel < panels; panel += kBlockPanels) {
-      const auto column = panel * kPanel;
-      std::fill(sums.begin(), sums.end(), 0.0F);
-      sum_block(shape, dy, packed, first_output, count, panel, std::min(panels, panel + kBlockPanels), strips.data(),
-                {sums.data(), sums_row});
-      for (size_t o = 0; o < count; ++o)
-        std::copy_n(sums.data() + o * sums_row, std::min(sums_row, shape.inputs - column),
-                    dw + (first_output + o) * shape.inputs + column);
-    }
-  }
+  const auto blocks = parts(last - first, kBlockStrips), of_a_block = parts(last - first, std::max<size_t>(blocks, 1));
+  std::vector<float> strips(of_a_block * kStrip * kDepth);
+  for (size_t strip = first; strip < last; strip += of_a_block)
+    sum_block(shape, dy, packed, strip * kStrip, std::min(std::min(last, strip + of_a_block) * kStrip, shape.outputs),
+              strips.data(), dw);
 }
 
 }  // namespace blockzoo::rows::HWY_NAMESPACE
