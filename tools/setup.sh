@@ -69,6 +69,7 @@ libraries=(
   '__has_include(<nlohmann/json.hpp>)' nlohmann-json3-dev
   '__has_include(<pcre2.h>)' libpcre2-dev
   '__has_include(<utf8proc.h>)' libutf8proc-dev
+  '__has_include(<sentencepiece_processor.h>)' libsentencepiece-dev
   '__has_include(<hwy/highway.h>)' libhwy-dev
   '__has_include(<boost/math/distributions/non_central_t.hpp>)' libboost-dev
   '__has_include(<catch2/catch.hpp>) || __has_include(<catch2/catch_test_macros.hpp>)' catch2

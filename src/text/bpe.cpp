@@ -24,8 +24,7 @@ Bpe::Bpe(Config config) : config_(std::move(config)), merges_(config_.merges.siz
   }
   for (uint32_t i = 0; i < config_.merges.size(); ++i) {
     const auto [left, right] = config_.merges[i];
-    merges_(left, right) = {config_.ranks.empty() ? i : config_.ranks[i],
-                            config_.merged[i]};  // of two equal pairs the last counts, as in `tokenizers`
+    merges_(left, right) = {i, config_.merged[i]};  // of two equal pairs the last counts, as in `tokenizers`
   }
 }
 

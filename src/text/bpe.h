@@ -30,7 +30,6 @@ class Bpe final : public WordModel {
     std::vector<std::optional<std::string>> tokens;     // by id: the bytes that it matches; absent: matches nothing
     std::vector<std::pair<uint32_t, uint32_t>> merges;  // in the order in which they were learnt
     std::vector<uint32_t> merged;                       // the id that each makes
-    std::vector<uint32_t> ranks;                        // smaller comes first; empty: the order of merges
     bool ignore_merges = false;                         // a word that is a token is that token
     std::optional<uint32_t> unknown;                    // for a character that the vocabulary lacks
     bool fuse_unknown = false;                          // one id for a row of such characters

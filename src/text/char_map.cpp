@@ -44,22 +44,42 @@ std::string_view CharMap::replacement(uint32_t node) const {
   return texts_.c_str() + at;
 }
 
-CharMap::Rule CharMap::find(std::string_view text, bool first) const {
-  Rule rule;
+CharMap::Rule CharMap::shortest(std::string_view text) const {
   uint32_t node = 0;
-  for (size_t i = 0; i < text.size() && step(node, text[i]); ++i) {
-    if (!has_value(units_[node])) continue;
-    rule = {i + 1, replacement(node)};
-    if (first) break;
-  }
-  return rule;
+  for (size_t i = 0; i < text.size() && step(node, text[i]); ++i)
+    if (has_value(units_[node])) return {i + 1, replacement(node)};
+  return {};
 }
 
-bool CharMap::begins_rule(std::string_view text) const {
-  uint32_t node = 0;
-  for (const char c : text)
-    if (!step(node, c)) return false;
-  return true;
+void CharMap::each_rule(const VisitRule& visit) const {
+  struct Place {
+    uint32_t node;
+    uint32_t next = 0;  // the byte to go on with
+    int rules = 0;      // on the way here
+  };
+  constexpr size_t longest_text = 1024;
+  constexpr size_t most_places = size_t{1} << 22;
+  std::vector<Place> way{{.node = 0}};
+  std::string text;
+  for (size_t places = 0; !way.empty();) {
+    auto& [node, next, rules] = way.back();
+    if (next == 0) {
+      if (((node ^ offset_of(units_[node])) | 0xffU) >= units_.size())
+        throw std::runtime_error("the table points outside of itself");
+      if (way.size() > longest_text || ++places > most_places) throw std::runtime_error("the table runs in a circle");
+      if (has_value(units_[node])) visit(text, replacement(node), ++rules);
+      next = 1;  // a zero byte ends a text
+    }
+    auto child = node;
+    while (next < 0x100 && !step(child, static_cast<char>(next))) ++next;
+    if (next == 0x100) {
+      way.pop_back();
+      if (!text.empty()) text.pop_back();
+      continue;
+    }
+    text += static_cast<char>(next++);
+    way.push_back({.node = child, .next = 0, .rules = rules});
+  }
 }
 
 }  // namespace blockzoo

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,7 @@ namespace blockzoo {
 /// Source: Kudo and Richardson 2018, arXiv:1808.06226; Yata's Darts-clone for the units.
 class CharMap {
  public:
-  /// Errors: std::runtime_error when the table is cut short or points outside of itself.
+  /// Errors: std::runtime_error when the table is cut short.
   explicit CharMap(std::string_view table);
 
   struct Rule {
@@ -20,15 +21,16 @@ class CharMap {
     std::string_view text;
   };
 
-  /// The rule for the longest, or the shortest, begin of `text` that has one.
-  Rule longest(std::string_view text) const { return find(text, false); }
-  Rule shortest(std::string_view text) const { return find(text, true); }
+  /// The rule for the shortest begin of `text` that has one. Errors: std::runtime_error when it points outside of the
+  /// table.
+  Rule shortest(std::string_view text) const;
 
-  /// Whether a rule rewrites `text` together with what follows it, or alone.
-  bool begins_rule(std::string_view text) const;
+  /// Calls visit(text, what comes in place, count of the rules that rewrite a begin of the text or all of it) for all
+  /// rules. Errors: std::runtime_error when looking for any text could lead outside of the table or round in it.
+  using VisitRule = std::function<void(std::string_view, std::string_view, int)>;
+  void each_rule(const VisitRule& visit) const;
 
  private:
-  Rule find(std::string_view text, bool first) const;
   bool step(uint32_t& node, char byte) const;
   std::string_view replacement(uint32_t node) const;
 

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "text/character_classes.h"
-#include "text/sentencepiece_normalizer.h"
 #include "text/utf8.h"
 
 namespace blockzoo {
@@ -124,10 +123,6 @@ std::string changed(const StripStep& step, std::string text, TextStart start) {
   if (step.right) text.resize(before_spaces(text, text.size()));
   if (step.left && start == TextStart::kBegins) text.erase(0, after_spaces(text, 0));
   return text;
-}
-
-std::string changed(const SentencePieceStep& step, const std::string& text, TextStart start) {
-  return sentencepiece_normal(step, text, start);
 }
 
 std::string changed(const auto& step, std::string text, TextStart) { return after(step, std::move(text)); }

@@ -46,19 +46,8 @@ struct CharMapStep {
   std::shared_ptr<const CharMap> map;
 };
 
-/// All that SentencePiece does to a text before it looks for pieces: rewrites it by the longest rules of its table,
-/// leaves out spaces at the ends and beside others, puts one in front, and writes each as `mark`.
-/// Source: Kudo and Richardson 2018, arXiv:1808.06226.
-struct SentencePieceStep {
-  std::shared_ptr<const CharMap> map;  // null: nothing is rewritten
-  std::vector<std::string> kept;       // texts that are never rewritten
-  bool dummy_prefix = true;
-  bool removes_spaces = true;
-  std::string mark;
-};
-
 using NormalizerStep = std::variant<NormalFormStep, PrependStep, ReplaceStep, LowercaseStep, StripStep,
-                                    StripAccentsStep, CharMapStep, SentencePieceStep>;
+                                    StripAccentsStep, CharMapStep>;
 
 /// `text`, valid UTF-8, after the steps in order.
 std::string normalize(const std::vector<NormalizerStep>& steps, std::string_view text,

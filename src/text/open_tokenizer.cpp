@@ -4,7 +4,7 @@
 #include "blockzoo/text/tokenizer.h"
 #include "text/foreign_format.h"
 #include "text/json_node.h"
-#include "text/sentencepiece_model.h"
+#include "text/sentencepiece_tokenizer.h"
 #include "text/subword_tokenizer.h"
 #include "text/tokenizer_parts.h"
 #include "text/whole_file.h"
@@ -42,8 +42,10 @@ std::optional<int64_t> end_id(const std::vector<std::string>& pieces, const fs::
 std::unique_ptr<Tokenizer> open_file(const fs::path& file) {
   const auto bytes = whole_file(file);
   try {
-    auto parts = file.extension() == ".model" ? parse_sentencepiece_model(bytes) : parse_tokenizer_json(bytes);
-    const auto end = end_id(parts.pieces, file.parent_path());
+    const auto end_of_text = [&](const auto& pieces) { return end_id(pieces, file.parent_path()); };
+    if (file.extension() == ".model") return std::make_unique<SentencePieceTokenizer>(bytes, end_of_text);
+    auto parts = parse_tokenizer_json(bytes);
+    const auto end = end_of_text(parts.pieces);
     return std::make_unique<SubwordTokenizer>(std::move(parts), end);
   } catch (const std::runtime_error& error) {
     if (const auto format = foreign_format(bytes))

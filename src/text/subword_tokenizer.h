@@ -11,7 +11,7 @@
 
 namespace blockzoo {
 
-/// The tokenizer that a tokenizer.json or a SentencePiece model describes. Text is cut at bytes that are not UTF-8;
+/// The tokenizer that a tokenizer.json describes. Text is cut at bytes that are not UTF-8;
 /// what is between is encoded as `tokenizers` would encode it alone, and each such row of bytes is a word of its own.
 class SubwordTokenizer final : public Tokenizer {
  public:

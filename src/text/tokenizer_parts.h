@@ -16,7 +16,7 @@
 
 namespace blockzoo {
 
-/// What a tokenizer.json or a SentencePiece model says.
+/// What a tokenizer.json says.
 struct TokenizerParts {
   std::vector<AddedToken> added;
   std::vector<NormalizerStep> normalizer;

@@ -1,7 +1,6 @@
 #include "text/unigram.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "text/utf8.h"
@@ -15,9 +14,6 @@ struct BestPath {
   int64_t begin = -1;  // of its last piece; below 0: no way is known
   int64_t id = -1;     // below 0: a character that no piece holds
 };
-
-/// SentencePiece's: a sum that lies further from zero is taken off all that are still compared.
-constexpr double kLargestSum = 100'000;
 
 }  // namespace
 
@@ -41,18 +37,12 @@ Unigram::Unigram(Config config) : config_(std::move(config)), id_of_(1, -1) {
 
 void Unigram::append(std::string_view word, std::vector<uint32_t>& ids) const {
   std::vector<BestPath> best(word.size() + 1);
-  const auto rounded = [&](double sum) { return config_.float_sums ? static_cast<float>(sum) : sum; };
-  size_t furthest = 0;
-  const auto offer = [&](size_t begin, size_t end, double sum, int64_t id) {
-    const auto score = rounded(sum);
-    furthest = std::max(furthest, end);
+  const auto offer = [&](size_t begin, size_t end, double score, int64_t id) {
     if (best[end].begin >= 0 && score <= best[end].score) return;
     best[end] = {score, static_cast<int64_t>(begin), id};
   };
   for (size_t begin = 0; begin < word.size();) {
     const auto character = utf8_step(word.substr(begin)).bytes;
-    if (const auto sum = best[begin].score; config_.float_sums && std::abs(sum) > kLargestSum)
-      for (size_t end = begin; end <= furthest; ++end) best[end].score = rounded(best[end].score - sum);
     const auto before = best[begin].score;
     bool is_piece = false;
     uint32_t prefix = 0;

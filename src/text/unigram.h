@@ -24,7 +24,6 @@ class Unigram final : public WordModel {
     double unknown_score = 0;
     std::optional<uint32_t> unknown;                 // for a row of characters that no piece holds
     std::optional<std::array<uint32_t, 256>> bytes;  // or these ids for their bytes
-    bool float_sums = false;                         // sums are floats near zero, as SentencePiece's are
   };
 
   /// Errors: std::runtime_error when a character may have neither piece, nor bytes, nor an unknown id.

@@ -13,8 +13,6 @@
 namespace blockzoo {
 namespace {
 
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
 bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view expression) {
@@ -81,13 +79,6 @@ struct KeepsSpaces {
     if (step.pattern.expression() == " {2,}") return true;
     const auto text = literal_of(step.pattern.expression());
     return text && (text->find(' ') == text->npos || *text == " ");
-  }
-  bool operator()(const SentencePieceStep& step) const {
-    const bool kept = std::any_of(step.kept.begin(), step.kept.end(),
-                                  [](const std::string& text) { return text.find(' ') != text.npos; });
-    return !kept && std::none_of(kLetters.begin(), kLetters.end(), [&](char letter) {
-      return step.map && step.map->begins_rule(std::string{letter, ' '});
-    });
   }
   bool operator()(const auto&) const { return true; }
 };

@@ -19,8 +19,9 @@ KEPT = ["<start_of_turn>", "\n\n"]
 RULES = {"fb01": "66 69", "65 301": "e9", "65 301 302": "1ebf", "71 20 72": "51", "41": "61", "54": "74 74", "ad": "", "a": "20",
          "9": "20", "a0": "20", "3000": "20 20", "2026": "2e 2e 2e"}
 IDENTITY = {"normalization_rule_name": "identity", "remove_extra_whitespaces": False}
-# Equally good ways to cut but for rounding. Behind the row of unknown characters sums of scores begin anew, at -100,000.
-TIES = ["5oooo\n\n\n\ucc08\u9e26", "\U000a51ac\n\n\n67316  ooo", "a\n\n\n\n\nb\n\n\n", "the the thing the ing th", "abababa" * 30, "-" * 83]
+# Equally good ways to cut but for rounding, which versions 0.1.97 to 0.2.3 decide alike. Behind the row of unknown characters newer
+# ones let sums of scores begin anew, at -100,000.
+TIES = ["5oooo\n\n\n\ucc08\u9e26", "a\n\n\n\n\nb\n\n\n", "the the thing the ing th", "abababa" * 30]
 UNKNOWN = "7" * 6000 + (" shall see an end of him: for my soul, yet I know not why, hates nothing more than he." * 3)
 MODELS = {
     "llama": IDENTITY | {"model_type": "bpe", "byte_fallback": True},  # Llama 2, Mistral
