@@ -16,33 +16,53 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// to[j] = q k_j for kKeys keys, `stride` apart.
+/// The keys or the values of one head.
+template <class T>
+struct Kept {
+  const T* from;
+  ptrdiff_t stride;
+  size_t width;
+
+  const T* row(size_t j) const { return from + static_cast<ptrdiff_t>(j) * stride; }
+};
+
+/// Asks the second cache for `count` rows of what is read next.
+template <class T>
+HWY_INLINE void prefetch_rows(const Kept<T>& next, size_t first, size_t count) {
+  constexpr size_t kLine = 64 / sizeof(T);
+  for (size_t j = first; j < first + count; ++j) {
+    for (size_t i = 0; i < next.width; i += kLine) __builtin_prefetch(next.row(j) + i, 0, 2);
+  }
+}
+
+/// to[j] = q k_j for kKeys keys from `first` on.
 template <size_t kKeys, class T>
-HWY_INLINE void key_products_block(const float* q, const T* k, ptrdiff_t stride, size_t width, float* to) {
+HWY_INLINE void key_products_block(const float* q, const Kept<T>& keys, size_t first, float* to) {
   Vector sums[4];
   for (auto& sum : sums) sum = hn::Zero(Floats());
   size_t i = 0;
-  for (; i + lanes() <= width; i += lanes()) {
+  for (; i + lanes() <= keys.width; i += lanes()) {
     const auto channels = load_whole(q + i);
     HWY_UNROLL(4)
-    for (size_t j = 0; j < kKeys; ++j)
-      sums[j] = hn::MulAdd(channels, load_whole(k + static_cast<ptrdiff_t>(j) * stride + i), sums[j]);
+    for (size_t j = 0; j < kKeys; ++j) sums[j] = hn::MulAdd(channels, load_whole(keys.row(first + j) + i), sums[j]);
   }
   float totals[4];
   sums_of_four(sums, totals);
   for (size_t j = 0; j < kKeys; ++j) {
-    for (size_t rest = i; rest < width; ++rest)
-      totals[j] += q[rest] * wide(k[static_cast<ptrdiff_t>(j) * stride + rest]);
+    for (size_t rest = i; rest < keys.width; ++rest) totals[j] += q[rest] * wide(keys.row(first + j)[rest]);
     to[j] = totals[j];
   }
 }
 
+/// The products of `count` keys; `next` is read after them.
 template <class T>
-HWY_INLINE void key_products(const float* q, const T* k, ptrdiff_t stride, size_t width, size_t count, float* scores) {
+HWY_INLINE void key_products(const float* q, const Kept<T>& keys, size_t count, const Kept<T>& next, float* scores) {
   size_t j = 0;
-  for (; j + 4 <= count; j += 4)
-    key_products_block<4>(q, k + static_cast<ptrdiff_t>(j) * stride, stride, width, scores + j);
-  for (; j < count; ++j) key_products_block<1>(q, k + static_cast<ptrdiff_t>(j) * stride, stride, width, scores + j);
+  for (; j + 4 <= count; j += 4) {
+    prefetch_rows(next, j, 4);
+    key_products_block<4>(q, keys, j, scores + j);
+  }
+  for (; j < count; ++j) key_products_block<1>(q, keys, j, scores + j);
 }
 
 /// The scores become weights that sum to one; `filled` of them, whole vectors.
@@ -60,29 +80,33 @@ HWY_INLINE void softmax_of(float* scores, size_t filled) {
   for (size_t i = 0; i < filled; i += lanes()) store_whole(hn::Mul(load_whole(scores + i), factor), scores + i);
 }
 
-/// kVectors vectors of y = sum of weights[j] v_j; `some` elements of each vector count.
+/// kVectors vectors of y = sum of weights[j] v_j from channel `i` on; `some` elements of each vector count.
 template <size_t kVectors, class T>
-HWY_INLINE void mix_block(const float* weights, const T* v, ptrdiff_t stride, size_t some, size_t count, T* y) {
+HWY_INLINE void mix_block(const float* weights, const Kept<T>& values, size_t i, size_t some, size_t count,
+                          const Kept<T>& next, T* y) {
   Vector sums[kVectors];
   HWY_UNROLL(4)
   for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::Zero(Floats());
-  for (size_t j = 0; j < count; ++j, v += stride) {
+  for (size_t j = 0; j < count; ++j) {
+    if (i == 0) prefetch_rows(next, j, 1);
     const auto weight = all(weights[j]);
     HWY_UNROLL(4)
-    for (size_t c = 0; c < kVectors; ++c) sums[c] = hn::MulAdd(weight, load(v + c * lanes(), some), sums[c]);
+    for (size_t c = 0; c < kVectors; ++c)
+      sums[c] = hn::MulAdd(weight, load(values.row(j) + i + c * lanes(), some), sums[c]);
   }
   HWY_UNROLL(4)
-  for (size_t c = 0; c < kVectors; ++c) store(sums[c], y + c * lanes(), some);
+  for (size_t c = 0; c < kVectors; ++c) store(sums[c], y + i + c * lanes(), some);
 }
 
-/// y = sum of weights[j] v_j over `count` values from v on, `stride` apart.
+/// y = sum of weights[j] v_j over `count` values; `next` is read after them.
 template <class T>
-HWY_INLINE void mix_values(const float* weights, const T* v, ptrdiff_t stride, size_t width, size_t count, T* y) {
+HWY_INLINE void mix_values(const float* weights, const Kept<T>& values, size_t count, const Kept<T>& next, T* y) {
+  const auto width = values.width;
   size_t i = 0;
-  for (; i + 4 * lanes() <= width; i += 4 * lanes()) mix_block<4>(weights, v + i, stride, lanes(), count, y + i);
-  for (; i + 2 * lanes() <= width; i += 2 * lanes()) mix_block<2>(weights, v + i, stride, lanes(), count, y + i);
-  for (; i + lanes() <= width; i += lanes()) mix_block<1>(weights, v + i, stride, lanes(), count, y + i);
-  if (i < width) mix_block<1>(weights, v + i, stride, width - i, count, y + i);
+  for (; i + 4 * lanes() <= width; i += 4 * lanes()) mix_block<4>(weights, values, i, lanes(), count, next, y);
+  for (; i + 2 * lanes() <= width; i += 2 * lanes()) mix_block<2>(weights, values, i, lanes(), count, next, y);
+  for (; i + lanes() <= width; i += lanes()) mix_block<1>(weights, values, i, lanes(), count, next, y);
+  if (i < width) mix_block<1>(weights, values, i, width - i, count, next, y);
 }
 
 HWY_INLINE void cap_scores(float cap, float* scores, size_t filled) {
@@ -93,29 +117,35 @@ HWY_INLINE void cap_scores(float cap, float* scores, size_t filled) {
   }
 }
 
+/// Of the keys or values of head `row`, of batch * heads, those from `first_key` on.
+template <class T>
+HWY_INLINE Kept<T> kept_rows(const OneQueryShape& shape, const T* x, const typename OneQueryInputs<T>::Strides& strides,
+                             size_t width, size_t row, size_t first_key) {
+  const auto batch = static_cast<ptrdiff_t>(row / shape.heads);
+  const auto group = static_cast<ptrdiff_t>(row % shape.heads / (shape.heads / shape.key_heads));
+  return {x + batch * strides.batch + group * strides.head + static_cast<ptrdiff_t>(first_key) * strides.key,
+          strides.key, width};
+}
+
 template <class T>
 HWY_INLINE void attend_one_range(const OneQueryShape& shape, const OneQueryInputs<T>& inputs, size_t first, size_t last,
                                  T* y) {
   const auto room = (shape.keys + lanes() - 1) / lanes() * lanes();
   std::vector<float> scores(room), query(shape.width);
-  const auto shared = shape.heads / shape.key_heads;
   for (size_t row = first; row < last; ++row) {
-    const auto batch = row / shape.heads, head = row % shape.heads, group = head / shared;
+    const auto batch = row / shape.heads, head = row % shape.heads;
     const auto gone = shape.absent == nullptr ? 0 : static_cast<size_t>(shape.absent[batch]);
     const auto from = std::max(shape.first_key, gone);
     if (from >= shape.keys) {
       std::fill_n(y + row * shape.value_width, shape.value_width, T{});
       continue;
     }
-    const auto start = [&](const T* x, const typename OneQueryInputs<T>::Strides& strides) {
-      return x + static_cast<ptrdiff_t>(batch) * strides.batch + static_cast<ptrdiff_t>(group) * strides.head +
-             static_cast<ptrdiff_t>(from) * strides.key;
-    };
     const auto count = shape.keys - from, filled = (count + lanes() - 1) / lanes() * lanes();
+    const auto keys_of = [&](size_t of) { return kept_rows(shape, inputs.k, inputs.k_strides, shape.width, of, from); };
+    const auto values = kept_rows(shape, inputs.v, inputs.v_strides, shape.value_width, row, from);
     const T* q = inputs.q + row * shape.width;
     for (size_t i = 0; i < shape.width; ++i) query[i] = wide(q[i]) * shape.scale;
-    key_products(query.data(), start(inputs.k, inputs.k_strides), inputs.k_strides.key, shape.width, count,
-                 scores.data());
+    key_products(query.data(), keys_of(row), count, values, scores.data());
     if (shape.softcap > 0) cap_scores(shape.softcap, scores.data(), filled);
     if (shape.bias != nullptr) {
       const float* bias = shape.bias + static_cast<ptrdiff_t>(batch) * shape.bias_batch +
@@ -125,8 +155,7 @@ HWY_INLINE void attend_one_range(const OneQueryShape& shape, const OneQueryInput
     std::fill(scores.begin() + static_cast<ptrdiff_t>(count), scores.begin() + static_cast<ptrdiff_t>(filled),
               -INFINITY);
     softmax_of(scores.data(), filled);
-    mix_values(scores.data(), start(inputs.v, inputs.v_strides), inputs.v_strides.key, shape.value_width, count,
-               y + row * shape.value_width);
+    mix_values(scores.data(), values, count, keys_of(std::min(row + 1, last - 1)), y + row * shape.value_width);
   }
 }
 

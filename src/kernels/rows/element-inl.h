@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/rows/element.h"
 
@@ -72,10 +73,40 @@ HWY_INLINE void store_whole(Vector v, Bf16* to) {
   hn::StoreU(hn::TruncateTo(Halves(), upper), Halves(), reinterpret_cast<uint16_t*>(to));
 }
 
+// Instructions that leave out what a mask excludes, without touching its memory.
+#define BLOCKZOO_MASKS_FLOATS (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
+#define BLOCKZOO_MASKS_HALVES (HWY_TARGET == HWY_AVX3)
+
+template <class T>
+HWY_INLINE constexpr bool masks() {
+  return std::is_same_v<T, float> ? BLOCKZOO_MASKS_FLOATS : BLOCKZOO_MASKS_HALVES;
+}
+
+HWY_INLINE Vector load_masked(const float* from, size_t count) {
+  return hn::MaskedLoad(hn::FirstN(Floats(), count), Floats(), from);
+}
+
+HWY_INLINE Vector load_masked(const Bf16* from, size_t count) {
+  const Halves halves;
+  const auto bits = hn::MaskedLoad(hn::FirstN(halves, count), halves, reinterpret_cast<const uint16_t*>(from));
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(Words(), bits)));
+}
+
+HWY_INLINE void store_masked(Vector v, float* to, size_t count) {
+  hn::BlendedStore(v, hn::FirstN(Floats(), count), Floats(), to);
+}
+
+HWY_INLINE void store_masked(Vector v, Bf16* to, size_t count) {
+  const Halves halves;
+  const auto upper = hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(v)));
+  hn::BlendedStore(upper, hn::FirstN(halves, count), halves, reinterpret_cast<uint16_t*>(to));
+}
+
 /// The first `count` of a vector's elements; the others are zero.
 template <class T>
 HWY_INLINE Vector load(const T* from, size_t count) {
   if (count == lanes()) return load_whole(from);
+  if constexpr (masks<T>()) return load_masked(from, count);
   HWY_ALIGN T some[hn::MaxLanes(Floats())] = {};
   std::memcpy(some, from, count * sizeof(T));
   return load_whole(some);
@@ -84,6 +115,7 @@ HWY_INLINE Vector load(const T* from, size_t count) {
 template <class T>
 HWY_INLINE void store(Vector v, T* to, size_t count) {
   if (count == lanes()) return store_whole(v, to);
+  if constexpr (masks<T>()) return store_masked(v, to, count);
   HWY_ALIGN T some[hn::MaxLanes(Floats())];
   store_whole(v, some);
   std::memcpy(to, some, count * sizeof(T));

@@ -8,7 +8,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rows/few_rows.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -16,6 +15,15 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
+
+/// Asks the second cache for what comes `ahead` bytes behind `weights`. Outputs that are taken side by side make one
+/// stretch of memory; asked for in its order, the processor reads ahead along it, over the ends of pages too.
+HWY_INLINE void prefetch(const void* weights, size_t ahead) {
+  __builtin_prefetch(static_cast<const char*>(weights) + ahead, 0, 2);
+}
+
+constexpr size_t kAhead = 32768;     // bytes, where one row is at work
+constexpr size_t kFarAhead = 65536;  // where several are
 
 /// One row's outputs from the sums over its inputs before `first`.
 template <size_t kOutputs, class T>
@@ -47,7 +55,7 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
     HWY_UNROLL(8)
     for (size_t o = 0; o < kOutputs; ++o) {
       const auto weights = load_whole(w + o * inputs + i);
-      hwy::Prefetch(w + (o + kOutputs) * inputs + i);  // of the next block: rows are too short for the processor to see
+      prefetch(w + i * kOutputs + o * step, kFarAhead);
       HWY_UNROLL(8)
       for (size_t r = 0; r < kRows; ++r) sums[r][o] = hn::MulAdd(values[r], weights, sums[r][o]);
     }
@@ -59,11 +67,9 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
   }
 }
 
-/// One row of x against kOutputs rows of w, one after the other as memory has them: the processor then reads ahead by
-/// itself, and the requests further ahead keep it going over the ends of pages.
+/// One row of x against kOutputs rows of w, one after the other as memory has them.
 template <size_t kOutputs, class T>
 HWY_INLINE void one_row_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  constexpr size_t kAhead = 16384 / sizeof(T);
   const size_t inputs = shape.inputs, whole = inputs / lanes() * lanes();
   Vector sums[4];
   HWY_UNROLL(4)
@@ -73,7 +79,7 @@ HWY_INLINE void one_row_block(const FewRowsShape& shape, const T* x, const T* w,
     auto sum = hn::Zero(Floats());
     for (size_t i = 0; i < whole; i += lanes()) {
       sum = hn::MulAdd(load_whole(x + i), load_whole(w + o * inputs + i), sum);
-      hwy::Prefetch(w + o * inputs + i + kAhead);
+      prefetch(w + o * inputs + i, kAhead);
     }
     sums[o] = sum;
   }
@@ -115,33 +121,22 @@ HWY_INLINE Strided weights_at(const T* w, size_t inputs, size_t outputs, size_t 
   return {block, kRun, 1};
 }
 
-/// Asks for the block of weights that is taken next.
-template <class T>
-HWY_INLINE void prefetch_weights(const T* w, size_t inputs, size_t outputs, size_t count) {
-  constexpr size_t kLine = 64 / sizeof(T);
-  for (size_t o = 0; o < outputs; ++o) {
-    for (size_t i = 0; i < count; i += kLine) hwy::Prefetch(w + o * inputs + i);
-  }
-}
-
 /// Where 9 to 16 rows fill a vector: a number of w times a column of x, for all rows at once. x_across [inputs, 16].
 template <class T>
 HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, const T* w, const T* bias, size_t first,
                              size_t last, T* y) {
+  constexpr size_t kLine = 64 / sizeof(T);
   const size_t inputs = shape.inputs;
   float block[kAbreast * kRun] = {}, sums[kAbreast * kMostRows];
+  size_t asked = first * inputs;
   for (size_t o = first; o < last; o += kAbreast) {
     const auto outputs = std::min(kAbreast, last - o);
     for (size_t from = 0; from < inputs; from += kRun) {
       const auto count = std::min(kRun, inputs - from);
       const auto weights = weights_at(w + o * inputs + from, inputs, outputs, count, block);
-      const bool ends = from + kRun >= inputs;
-      const auto next_output = ends ? std::min(o + kAbreast, last) : o;
-      const auto next_outputs = std::min(kAbreast, last - next_output);
-      const T* next = w + next_output * inputs + (ends ? 0 : from + kRun);
       for (size_t i = 0; i < count; i += kBreath) {
         const auto some = std::min(kBreath, count - i);
-        prefetch_weights(next + i, inputs, next_outputs, some);
+        for (const auto end = asked + some * outputs; asked < end; asked += kLine) prefetch(w + asked, kFarAhead);
         product_block<kAbreast, 1>({0, 0, 0, some}, {weights.from + i, weights.row, 1},
                                    {x_across + (from + i) * kMostRows, kMostRows}, {sums, kMostRows}, from + i > 0);
       }

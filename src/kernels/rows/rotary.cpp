@@ -1,5 +1,8 @@
 #include "kernels/rows/rotary.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "kernels/rows/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -12,71 +15,72 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-struct Pair {
-  Vector a, b;
-};
-
-/// Pairs that lie side by side, taken apart, and back.
-HWY_INLINE Pair load_pairs(const float* from) {
-  Pair pair;
-  hn::LoadInterleaved2(Floats(), from, pair.a, pair.b);
-  return pair;
-}
-
-HWY_INLINE Pair load_pairs(const Bf16* from) {
-  const Words words;
-  const auto both = hn::LoadU(words, reinterpret_cast<const uint32_t*>(from));
-  return {hn::BitCast(Floats(), hn::ShiftLeft<16>(both)),
-          hn::BitCast(Floats(), hn::And(both, hn::Set(words, 0xffff0000)))};
-}
-
-HWY_INLINE void store_pairs(Pair pair, float* to) { hn::StoreInterleaved2(pair.a, pair.b, Floats(), to); }
-
-HWY_INLINE void store_pairs(Pair pair, Bf16* to) {
-  const Words words;
-  const auto lower = hn::ShiftRight<16>(rounded_bits(pair.a));
-  const auto upper = hn::And(rounded_bits(pair.b), hn::Set(words, 0xffff0000));
-  hn::StoreU(hn::Or(lower, upper), words, reinterpret_cast<uint32_t*>(to));
-}
-
-HWY_INLINE Pair turned(Pair p, Vector cosine, Vector sine) {
-  return {hn::NegMulAdd(p.b, sine, hn::Mul(p.a, cosine)), hn::MulAdd(p.a, sine, hn::Mul(p.b, cosine))};
-}
-
+/// Heads of one position, pairs apart: the first numbers of all of a head's, then the second ones.
 template <class T>
-HWY_INLINE void turn_head(const RotaryShape& shape, float sense, const T* x, const float* cosine, const float* sine,
-                          T* y) {
-  const auto half = shape.channels / 2;
-  const bool apart = shape.pairs == Pairs::kHalf;
-  size_t i = 0;
-  for (; i + lanes() <= half; i += lanes()) {
-    const auto c = load_whole(cosine + i), s = hn::Mul(all(sense), load_whole(sine + i));
-    if (apart) {
-      const auto p = turned({load_whole(x + i), load_whole(x + half + i)}, c, s);
-      store_whole(p.a, y + i);
-      store_whole(p.b, y + half + i);
-    } else {
-      store_pairs(turned(load_pairs(x + 2 * i), c, s), y + 2 * i);
+HWY_INLINE void turn_halves(const RotaryShape& shape, Vector sense, const T* x, const float* cosine, const float* sine,
+                            T* y) {
+  const auto half = shape.channels / 2, end = shape.heads * shape.width;
+  walk(half, [&](size_t i, size_t some) HWY_ATTR {
+    const auto c = load(cosine + i, some), s = hn::Mul(sense, load(sine + i, some));
+    for (size_t at = i; at < end; at += shape.width) {
+      const auto a = load(x + at, some), b = load(x + at + half, some);
+      store(hn::NegMulAdd(b, s, hn::Mul(a, c)), y + at, some);
+      store(hn::MulAdd(a, s, hn::Mul(b, c)), y + at + half, some);
     }
+  });
+}
+
+/// Each vector's numbers, the two of every pair exchanged.
+HWY_INLINE Vector exchanged(Vector pairs) {
+#if HWY_TARGET == HWY_SCALAR
+  return pairs;  // not reached: a vector has no pair
+#else
+  return hn::Reverse2(Floats(), pairs);
+#endif
+}
+
+/// The same with pairs side by side, and tables that have each number twice: cosine, cosine and -sine, sine.
+template <class T>
+HWY_INLINE void turn_neighbours(const RotaryShape& shape, const T* x, const float* cosine, const float* sine, T* y) {
+  const auto end = shape.heads * shape.width;
+  if (lanes() == 1) {
+    for (size_t i = 0; i < shape.channels; ++i) {
+      for (size_t at = 0; at < end; at += shape.width)
+        put(wide(x[at + i]) * cosine[i] + wide(x[at + (i ^ 1)]) * sine[i], y + at + i);
+    }
+    return;
   }
-  for (; i < half; ++i) {
-    const auto at_a = apart ? i : 2 * i, at_b = apart ? half + i : 2 * i + 1;
-    const float a = wide(x[at_a]), b = wide(x[at_b]), c = cosine[i], s = sense * sine[i];
-    put(a * c - b * s, y + at_a);
-    put(a * s + b * c, y + at_b);
-  }
-  std::memcpy(y + shape.channels, x + shape.channels, (shape.width - shape.channels) * sizeof(T));
+  walk(shape.channels, [&](size_t i, size_t some) HWY_ATTR {
+    const auto c = load(cosine + i, some), s = load(sine + i, some);
+    for (size_t at = i; at < end; at += shape.width) {
+      const auto v = load(x + at, some);
+      store(hn::MulAdd(exchanged(v), s, hn::Mul(v, c)), y + at, some);
+    }
+  });
 }
 
 template <class T>
 HWY_INLINE void turn(const RotaryShape& shape, size_t first, size_t last, float sense, const T* x, const float* cosine,
                      const float* sine, T* y) {
-  for (size_t sequence = 0; sequence < shape.sequences; ++sequence) {
-    for (size_t t = first; t < last; ++t) {
-      for (size_t head = 0; head < shape.heads; ++head) {
-        const auto at = ((sequence * shape.length + t) * shape.heads + head) * shape.width;
-        const auto angle = t * (shape.channels / 2);
-        turn_head(shape, sense, x + at, cosine + angle, sine + angle, y + at);
+  const auto channels = shape.channels, half = channels / 2, row = shape.heads * shape.width;
+  const bool apart = shape.pairs == Pairs::kHalf;
+  std::vector<float> cosines(apart ? 0 : channels), sines(apart ? 0 : channels);
+  for (size_t t = first; t < last; ++t) {
+    const float *c = cosine + t * half, *s = sine + t * half;
+    for (size_t i = 0; i < half && !apart; ++i) {
+      cosines[2 * i] = cosines[2 * i + 1] = c[i];
+      sines[2 * i] = -sense * s[i];
+      sines[2 * i + 1] = sense * s[i];
+    }
+    for (size_t sequence = 0; sequence < shape.sequences; ++sequence) {
+      const auto at = (sequence * shape.length + t) * row;
+      if (apart)
+        turn_halves(shape, all(sense), x + at, c, s, y + at);
+      else
+        turn_neighbours(shape, x + at, cosines.data(), sines.data(), y + at);
+      for (size_t head = 0; head < shape.heads && channels < shape.width; ++head) {
+        const auto rest = at + head * shape.width + channels;
+        std::copy_n(x + rest, shape.width - channels, y + rest);
       }
     }
   }
