@@ -6,6 +6,7 @@
 #include "kernels/fast.h"
 #include "kernels/parallel.h"
 #include "kernels/rows/attention.h"
+#include "kernels/rows/attention_pairs.h"
 
 namespace blockzoo {
 namespace {
@@ -93,6 +94,83 @@ Tensor by_key_head(const Tensor& x, int64_t groups) {
   return x.size(2) == groups ? x : x.unflatten(2, {groups, -1}).sum(3);
 }
 
+/// What multiplies tiles of x's type in pairs, where there is such; else null.
+const rows::AttentionInPairs* pairs_for(const Tensor& x) {
+  return x.scalar_type() == at::kBFloat16 ? rows::attention_in_pairs() : nullptr;
+}
+
+/// y and log_z.
+void attend_to(const rows::AttentionShape& shape, const TileTensors& tensors, const Tensor& y, const Tensor& log_z) {
+  const auto* pairs = pairs_for(y);
+  const auto size = [](size_t count) { return static_cast<int64_t>(count); };
+  const auto across = at::empty({size(shape.batch), size(shape.key_heads), size(shape.key_tiles()),
+                                 size(pairs != nullptr ? shape.width / 2 : shape.width), kTile},
+                                at::kFloat);
+  const auto by_key_tile = shape.batch * shape.key_heads * shape.key_tiles();
+  const auto by_query_tile = shape.batch * shape.heads * shape.query_tiles();
+  if (pairs != nullptr) {
+    const auto inputs = tensors.pointers<rows::Bf16>();
+    in_parallel(by_key_tile, [&](size_t first, size_t last) {
+      pairs->take_keys_across(shape, inputs.k, first, last, write<rows::Bf16Pair>(across));
+    });
+    in_parallel(by_query_tile, [&](size_t first, size_t last) {
+      pairs->attend(shape, inputs, read<rows::Bf16Pair>(across), first, last, write<rows::Bf16>(y),
+                    write<float>(log_z));
+    });
+    return;
+  }
+  by_element(y, [&]<class T>(T) {
+    const auto inputs = tensors.pointers<T>();
+    in_parallel(by_key_tile, [&](size_t first, size_t last) {
+      rows::take_keys_across(shape, inputs.k, first, last, write<float>(across));
+    });
+    in_parallel(by_query_tile, [&](size_t first, size_t last) {
+      rows::attend(shape, inputs, read<float>(across), first, last, write<T>(y), write<float>(log_z));
+    });
+  });
+}
+
+/// dq, and dk and dv of every query head, in float32 or q's type; dbias as the rows have it, or null.
+struct TileGradients {
+  Tensor dq, dk, dv;
+  float* dbias = nullptr;
+  int64_t dbias_batch = 0;
+
+  template <class T, class D>
+  rows::AttentionGradients<T, D> pointers(const Tensor& y, const Tensor& dy, const Tensor& log_z) const {
+    return {.y = read<T>(y),
+            .dy = read<T>(dy),
+            .log_z = read<float>(log_z),
+            .dq = write<T>(dq),
+            .dk = write<D>(dk),
+            .dv = write<D>(dv),
+            .dbias = dbias,
+            .dbias_batch = dbias_batch};
+  }
+};
+
+void attend_backward_to(const rows::AttentionShape& shape, const TileTensors& tensors, const Tensor& y,
+                        const Tensor& dy, const Tensor& log_z, const TileGradients& to) {
+  const auto by_head = [&](const auto& kernel) { in_parallel(shape.batch * shape.heads, kernel); };
+  const auto* pairs = pairs_for(y);
+  if (pairs == nullptr) {
+    return by_element(y, [&]<class T>(T) {
+      const auto gradients = to.pointers<T, float>(y, dy, log_z);
+      by_head([&](size_t first, size_t last) {
+        rows::attend_backward(shape, tensors.pointers<T>(), gradients, first, last);
+      });
+    });
+  }
+  const auto inputs = tensors.pointers<rows::Bf16>();
+  if (to.dk.scalar_type() == at::kFloat) {
+    const auto gradients = to.pointers<rows::Bf16, float>(y, dy, log_z);
+    by_head([&](size_t first, size_t last) { pairs->attend_backward(shape, inputs, gradients, first, last); });
+  } else {
+    const auto gradients = to.pointers<rows::Bf16, rows::Bf16>(y, dy, log_z);
+    by_head([&](size_t first, size_t last) { pairs->attend_backward_rounded(shape, inputs, gradients, first, last); });
+  }
+}
+
 struct TiledAttention : torch::autograd::Function<TiledAttention> {
   static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
                         const std::optional<Tensor>& given_bias, const std::optional<Tensor>& distance_bias,
@@ -104,17 +182,7 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const auto shape = attention_shape(tensors, bias, table, {window, scale, softcap, dropout, seed});
     auto y = at::empty({q.size(0), q.size(1), q.size(2), tensors.v.size(3)}, q.options());
     auto log_z = at::empty({q.size(0), q.size(2), q.size(1)}, at::kFloat);
-    const auto across = at::empty(
-        {k.size(0), k.size(2), static_cast<int64_t>(shape.key_tiles()), tensors.k.size(3), kTile}, at::kFloat);
-    by_element(q, [&]<class T>(T) {
-      const auto inputs = tensors.pointers<T>();
-      in_parallel(shape.batch * shape.key_heads * shape.key_tiles(), [&](size_t first, size_t last) {
-        rows::take_keys_across(shape, inputs.k, first, last, write<float>(across));
-      });
-      in_parallel(shape.batch * shape.heads * shape.query_tiles(), [&](size_t first, size_t last) {
-        rows::attend(shape, inputs, read<float>(across), first, last, write<T>(y), write<float>(log_z));
-      });
-    });
+    attend_to(shape, tensors, y, log_z);
     const auto result = restored(y, v);
     context->save_for_backward({q, k, v, bias, result, log_z, table});
     context->saved_data["table_learns"] = distance_bias && distance_bias->requires_grad();
@@ -140,30 +208,21 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
                                         .dropout = data["dropout"].toDouble(),
                                         .seed = data["seed"].toInt()});
     const auto y = prepared(saved[4]), dy = prepared(outer[0].to(q.scalar_type()));
-    const auto dq = at::empty_like(tensors.q);
-    const auto dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, at::kFloat);
-    const auto dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, at::kFloat);
     const bool table_learns = data["table_learns"].toBool();
     const auto dtable =
         table_learns ? at::zeros({q.size(0), table.size(0), table.size(1)}, at::kFloat) : Tensor();  // of each sequence
-    by_element(q, [&]<class T>(T) {
-      const rows::AttentionGradients<T> gradients{
-          .y = read<T>(y),
-          .dy = read<T>(dy),
-          .log_z = read<float>(saved[5]),
-          .dq = write<T>(dq),
-          .dk = write<float>(dk),
-          .dv = write<float>(dv),
-          .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
-          .dbias_batch = table_learns ? dtable.stride(0) : 0};
-      in_parallel(shape.batch * shape.heads, [&](size_t first, size_t last) {
-        rows::attend_backward(shape, tensors.pointers<T>(), gradients, first, last);
-      });
-    });
+    const bool summed = q.size(2) != k.size(2);  // over the heads that share a key head
+    const auto type = pairs_for(q) != nullptr && !summed ? q.scalar_type() : at::kFloat;
+    const TileGradients to{.dq = at::empty_like(tensors.q),
+                           .dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, type),
+                           .dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, type),
+                           .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
+                           .dbias_batch = table_learns ? dtable.stride(0) : 0};
+    attend_backward_to(shape, tensors, y, dy, saved[5], to);
     variable_list result(10);
-    result[0] = restored(dq, q);
-    result[1] = restored(by_key_head(dk, k.size(2)), k);
-    result[2] = restored(by_key_head(dv, k.size(2)), v);
+    result[0] = restored(to.dq, q);
+    result[1] = restored(by_key_head(to.dk, k.size(2)), k);
+    result[2] = restored(by_key_head(to.dv, k.size(2)), v);
     if (table_learns) result[4] = dtable.sum(0).slice(1, 0, k.size(1)).flip(1).to(data["table_type"].toScalarType());
     return result;
   }

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "kernels/rows/instructions.h"
+
 namespace blockzoo {
 namespace {
 
@@ -166,8 +168,11 @@ Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const 
   const auto of_queries = q.each * tokens * heads.heads, of_keys = q.each * tokens * heads.key_heads;
   const auto gathered =
       (wider ? (of_queries + of_keys) * width : 0) + (values_wider || seen.values_in_slices ? of_keys * value : 0);
-  const auto keys_across = kWide * settings.batch * filled_up(settings.length, kTileEdge) * heads.key_heads * width;
-  const bool of_heads = q.each != kWide || heads.heads != heads.key_heads;  // gradients of keys are summed or rounded
+  const bool pairs = q.each != kWide && rows::multiplies_pairs();
+  const auto keys_across =
+      (pairs ? q.each : kWide) * settings.batch * filled_up(settings.length, kTileEdge) * heads.key_heads * width;
+  // Gradients of keys are summed, or rounded by themselves.
+  const bool of_heads = (q.each != kWide && !pairs) || heads.heads != heads.key_heads;
   const auto of_head = kWide * tokens * heads.heads;
   return on_.tape().apply(
       {q, seen.keys, seen.values},

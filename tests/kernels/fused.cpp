@@ -10,6 +10,7 @@
 #include "blockzoo/kernels/rotary.h"
 #include "blockzoo/kernels/square_sum.h"
 #include "kernels/products.h"
+#include "kernels/rows/instructions.h"
 #include "kernels/twin.h"
 
 namespace blockzoo {
@@ -234,14 +235,15 @@ TEST_CASE("Attention in tiles equals the formula, with its gradients", "[kernels
                      k = 2 * ramp("k", {2, c.keys, c.groups, c.width}),
                      v = ramp("v", {2, c.keys, c.groups, c.value_width});
           const auto bias = ramp("bias", {c.heads, c.length, c.keys});
-          check_against_twin("y",
-                             [&](const auto& t) {
-                               AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap};
-                               const bool wide = t[0].scalar_type() == at::kDouble;
-                               if (biased) options.bias = bias.to(at::kFloat).to(wide ? at::kDouble : at::kFloat);
-                               return attend(t[0], t[1], t[2], options);
-                             },
-                             {q, k, v});
+          const Operator biased_attention = [&](const auto& t) {
+            AttendOptions options{.scale = 0.4, .window = window, .softcap = softcap};
+            const bool wide = t[0].scalar_type() == at::kDouble;
+            if (biased) options.bias = bias.to(at::kFloat).to(wide ? at::kDouble : at::kFloat);
+            return attend(t[0], t[1], t[2], options);
+          };
+          check_share(biased_attention, {q, k, v}, at::kFloat, 1e-5);
+          // Products of pairs sum rounded weights: 2^-8 of each, and once more of the sum.
+          check_share(biased_attention, {q, k, v}, at::kBFloat16, rows::multiplies_pairs() ? 0x1p-7 : 0x1p-8);
         }
       }
     }

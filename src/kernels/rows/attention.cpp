@@ -16,24 +16,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// One head's rows of a tensor [B, length, heads, width] in memory.
-template <class T>
-struct HeadRows {
-  T* from;
-  size_t stride, width;
-
-  HeadRows(T* tensor, size_t length, size_t heads, size_t width_, size_t batch, size_t head)
-      : from(tensor + (batch * length * heads + head) * width_), stride(heads * width_), width(width_) {}
-  T* row(size_t t) const { return from + t * stride; }
-
-  void take(size_t first, size_t count, float factor, float* rows) const {
-    take_rows(row(first), stride, count, width, factor, rows);
-  }
-  void put(const float* rows, size_t first, size_t count, float factor) const {
-    put_rows(rows, count, width, factor, row(first), stride);
-  }
-};
-
 template <class T>
 void keys_across_tasks(const AttentionShape& shape, const T* k, size_t first, size_t last, float* to) {
   std::vector<float> rows(kTile * shape.width);
@@ -55,52 +37,27 @@ void attend_tasks(const AttentionShape& shape, const AttentionInputs<T>& inputs,
       sums(kTile * value_width);
   RunningSoftmax softmax;
   for (size_t task = first; task < last; ++task) {
-    const auto query_tile = task % shape.query_tiles(), row = task / shape.query_tiles();
-    const auto first_query = query_tile * kTile;
-    TileView tile{.shape = shape,
-                  .batch = row / shape.heads,
-                  .head = row % shape.heads,
-                  .first_query = first_query,
-                  .query_count = std::min(kTile, shape.queries - first_query),
-                  .first_key = 0,
-                  .key_count = 0};
-    const auto group = tile.head * shape.key_heads / shape.heads;
-    const HeadRows<const T> q(inputs.q, shape.queries, shape.heads, width, tile.batch, tile.head);
-    const HeadRows<const T> v(inputs.v, shape.keys, shape.key_heads, value_width, tile.batch, group);
-    const float* across = keys_across + (tile.batch * shape.key_heads + group) * shape.key_tiles() * kTile * width;
-    q.take(first_query, tile.query_count, shape.scale, queries.data());
+    auto tile = query_tile_of(shape, task);
+    const auto q = query_rows(tile, inputs.q, width);
+    const auto v = key_rows(tile, inputs.v, value_width);
+    const float* across =
+        keys_across + (tile.batch * shape.key_heads + tile.group()) * shape.key_tiles() * kTile * width;
+    q.take(tile.first_query, tile.query_count, shape.scale, queries.data());
     std::fill(sums.begin(), sums.end(), 0.0F);
     softmax.start();
-    const auto range = key_range(shape, first_query, tile.query_count);
+    const auto range = key_range(shape, tile.first_query, tile.query_count);
     for (size_t key_tile = range.first; key_tile < range.last; ++key_tile) {
-      tile.first_key = key_tile * kTile;
-      tile.key_count = std::min(kTile, shape.keys - tile.first_key);
-      take_scores(tile, queries.data(), across + key_tile * width * kTile, scores.data(), nullptr);
+      tile.take_keys(key_tile);
+      product(tile.query_count, {queries.data(), width, 1}, {across + key_tile * width * kTile, kTile},
+              {scores.data(), kTile}, false, keys_of_queries(tile, width));
+      finish_scores(tile, scores.data(), nullptr);
       weigh(tile, scores.data(), softmax);
-      for (size_t r = 0; r < tile.query_count; ++r) {
-        if (shape.dropout > 0) drop(tile, r, scores.data() + r * kTile);
-        if (softmax.shrink[r] != 1) scale_row(sums.data() + r * value_width, value_width, softmax.shrink[r]);
-      }
+      shrink_and_drop(tile, softmax, scores.data(), sums.data());
       v.take(tile.first_key, tile.key_count, 1, values.data());
       product(tile.query_count, {scores.data(), kTile, 1}, {values.data(), value_width}, {sums.data(), value_width},
               true, sums_over_keys(tile, value_width));
     }
-    const HeadRows<T> result(y, shape.queries, shape.heads, value_width, tile.batch, tile.head);
-    for (size_t r = 0; r < tile.query_count; ++r) {
-      result.put(sums.data() + r * value_width, first_query + r, 1, 1 / softmax.totals[r]);
-      log_z[row * shape.queries + first_query + r] = softmax.most[r] + std::log(softmax.totals[r]);
-    }
-  }
-}
-
-/// y . dy of each query: the mean of the weights' gradients by the weights.
-template <class T>
-HWY_INLINE void take_means(const HeadRows<const T>& y, const HeadRows<const T>& dy, size_t queries, float* means) {
-  for (size_t t = 0; t < queries; ++t) {
-    auto sum = hn::Zero(Floats());
-    for (size_t i = 0; i < y.width; i += lanes())
-      sum = hn::MulAdd(load_whole(y.row(t) + i), load_whole(dy.row(t) + i), sum);
-    means[t] = sum_of(sum);
+    put_results(tile, softmax, sums.data(), y, log_z);
   }
 }
 
@@ -114,35 +71,16 @@ void attend_backward_tasks(const AttentionShape& shape, const AttentionInputs<T>
   std::vector<float> queries(keys.size()), dys(values.size()), dqueries(shape.queries * width), means(shape.queries);
   std::vector<float> weights(kTile * kTile), slopes(capped ? kTile * kTile : 0), score_gradients(kTile * kTile);
   for (size_t task = first; task < last; ++task) {
-    TileView tile{.shape = shape,
-                  .batch = task / shape.heads,
-                  .head = task % shape.heads,
-                  .first_query = 0,
-                  .query_count = 0,
-                  .first_key = 0,
-                  .key_count = 0};
-    const auto group = tile.head * shape.key_heads / shape.heads;
-    const auto of_queries = [&](auto* x, size_t own_width) {
-      return HeadRows(x, shape.queries, shape.heads, own_width, tile.batch, tile.head);
-    };
-    const auto of_keys = [&](auto* x, size_t heads, size_t own_width, size_t head) {
-      return HeadRows(x, shape.keys, heads, own_width, tile.batch, head);
-    };
-    const auto q = of_queries(inputs.q, width), y = of_queries(gradients.y, value_width),
-               dy = of_queries(gradients.dy, value_width);
-    const auto k = of_keys(inputs.k, shape.key_heads, width, group),
-               v = of_keys(inputs.v, shape.key_heads, value_width, group);
-    const auto dk = of_keys(gradients.dk, shape.heads, width, tile.head),
-               dv = of_keys(gradients.dv, shape.heads, value_width, tile.head);
-    float* dbias = gradients.dbias == nullptr
-                       ? nullptr
-                       : gradients.dbias + static_cast<ptrdiff_t>(tile.batch) * gradients.dbias_batch +
-                             static_cast<ptrdiff_t>(tile.head) * shape.bias_head;
+    auto tile = head_of(shape, task);
+    const auto q = query_rows(tile, inputs.q, width), y = query_rows(tile, gradients.y, value_width),
+               dy = query_rows(tile, gradients.dy, value_width);
+    const auto k = key_rows(tile, inputs.k, width), v = key_rows(tile, inputs.v, value_width);
+    const auto dk = own_key_rows(tile, gradients.dk, width), dv = own_key_rows(tile, gradients.dv, value_width);
+    float* dbias = bias_gradient(tile, gradients);
     take_means(y, dy, shape.queries, means.data());
     std::fill(dqueries.begin(), dqueries.end(), 0.0F);
     for (size_t key_tile = 0; key_tile < shape.key_tiles(); ++key_tile) {
-      tile.first_key = key_tile * kTile;
-      tile.key_count = std::min(kTile, shape.keys - tile.first_key);
+      tile.take_keys(key_tile);
       k.take(tile.first_key, tile.key_count, 1, keys.data());
       v.take(tile.first_key, tile.key_count, 1, values.data());
       turn_rows(keys.data(), tile.key_count, width, keys_across.data());
@@ -151,11 +89,12 @@ void attend_backward_tasks(const AttentionShape& shape, const AttentionInputs<T>
       std::fill(dvalues.begin(), dvalues.end(), 0.0F);
       const auto range = query_range(shape, key_tile);
       for (size_t query_tile = range.first; query_tile < range.last; ++query_tile) {
-        tile.first_query = query_tile * kTile;
-        tile.query_count = std::min(kTile, shape.queries - tile.first_query);
+        tile.take_queries(query_tile);
         q.take(tile.first_query, tile.query_count, shape.scale, queries.data());
         dy.take(tile.first_query, tile.query_count, 1, dys.data());
-        take_scores(tile, queries.data(), keys_across.data(), weights.data(), capped ? slopes.data() : nullptr);
+        product(tile.query_count, {queries.data(), width, 1}, {keys_across.data(), kTile}, {weights.data(), kTile},
+                false, keys_of_queries(tile, width));
+        finish_scores(tile, weights.data(), capped ? slopes.data() : nullptr);
         product(tile.query_count, {dys.data(), value_width, 1}, {values_across.data(), kTile},
                 {score_gradients.data(), kTile}, false, keys_of_queries(tile, value_width));
         take_score_gradients(tile, gradients.log_z + task * shape.queries, means.data() + tile.first_query,
@@ -170,7 +109,7 @@ void attend_backward_tasks(const AttentionShape& shape, const AttentionInputs<T>
       dk.put(dkeys.data(), tile.first_key, tile.key_count, 1);
       dv.put(dvalues.data(), tile.first_key, tile.key_count, 1);
     }
-    of_queries(gradients.dq, width).put(dqueries.data(), 0, shape.queries, shape.scale);
+    query_rows(tile, gradients.dq, width).put(dqueries.data(), 0, shape.queries, shape.scale);
   }
 }
 

@@ -53,14 +53,14 @@ void attend(const AttentionShape& shape, const AttentionInputs<Bf16>& inputs, co
             size_t last, Bf16* y, float* log_z);
 
 /// y, log_z: of the forward; dq as q; dk and dv of every query head for itself, [B, S, H, K] and [B, S, H, W].
-template <class T>
+template <class T, class D = float>
 struct AttentionGradients {
   const T* y = nullptr;
   const T* dy = nullptr;
   const float* log_z = nullptr;
   T* dq = nullptr;
-  float* dk = nullptr;
-  float* dv = nullptr;
+  D* dk = nullptr;
+  D* dv = nullptr;
   // Null, or [B, H] such tables with bias_query and bias_head, zero before: the bias's gradient.
   float* dbias = nullptr;
   ptrdiff_t dbias_batch = 0;

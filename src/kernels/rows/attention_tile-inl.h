@@ -28,6 +28,15 @@ struct TileView {
   size_t first_query, query_count;
   size_t first_key, key_count;
 
+  void take_queries(size_t query_tile) {
+    first_query = query_tile * kTile;
+    query_count = std::min(kTile, shape.queries - first_query);
+  }
+  void take_keys(size_t key_tile) {
+    first_key = key_tile * kTile;
+    key_count = std::min(kTile, shape.keys - first_key);
+  }
+  size_t group() const { return head * shape.key_heads / shape.heads; }  // the head's key head
   size_t before() const { return shape.keys - shape.queries; }
   /// Position of the tile's query r.
   size_t position(size_t r) const { return before() + first_query + r; }
@@ -51,6 +60,37 @@ struct TileView {
     return past <= position(0) ? 0 : std::min(past - position(0), query_count);
   }
 };
+
+/// The task of attend(), not yet at a key tile.
+HWY_INLINE TileView query_tile_of(const AttentionShape& shape, size_t task) {
+  const auto row = task / shape.query_tiles(), first = task % shape.query_tiles() * kTile;
+  return {.shape = shape,
+          .batch = row / shape.heads,
+          .head = row % shape.heads,
+          .first_query = first,
+          .query_count = std::min(kTile, shape.queries - first),
+          .first_key = 0,
+          .key_count = 0};
+}
+
+/// The task of attend_backward(): a head, not yet at a tile.
+HWY_INLINE TileView head_of(const AttentionShape& shape, size_t task) {
+  return {.shape = shape,
+          .batch = task / shape.heads,
+          .head = task % shape.heads,
+          .first_query = 0,
+          .query_count = 0,
+          .first_key = 0,
+          .key_count = 0};
+}
+
+/// Where the head's gradient of the bias is, or null.
+template <class Gradients>
+HWY_INLINE float* bias_gradient(const TileView& tile, const Gradients& gradients) {
+  if (gradients.dbias == nullptr) return nullptr;
+  return gradients.dbias + static_cast<ptrdiff_t>(tile.batch) * gradients.dbias_batch +
+         static_cast<ptrdiff_t>(tile.head) * tile.shape.bias_head;
+}
 
 /// Key tiles that the queries from `first` on, `count` of them, may look at.
 struct TileRange {
@@ -131,6 +171,50 @@ HWY_INLINE void put_rows(const float* rows, size_t count, size_t width, float fa
   }
 }
 
+/// One head's rows of a tensor [B, length, heads, width] in memory.
+template <class T>
+struct HeadRows {
+  T* from;
+  size_t stride, width;
+
+  HeadRows(T* tensor, size_t length, size_t heads, size_t width_, size_t batch, size_t head)
+      : from(tensor + (batch * length * heads + head) * width_), stride(heads * width_), width(width_) {}
+  T* row(size_t t) const { return from + t * stride; }
+
+  void take(size_t first, size_t count, float factor, float* rows) const {
+    take_rows(row(first), stride, count, width, factor, rows);
+  }
+  void put(const float* rows, size_t first, size_t count, float factor) const {
+    put_rows(rows, count, width, factor, row(first), stride);
+  }
+};
+
+/// The rows of a head's queries, or of what is as long as they are; and of a key head's keys.
+template <class T>
+HWY_INLINE HeadRows<T> query_rows(const TileView& tile, T* tensor, size_t width) {
+  return {tensor, tile.shape.queries, tile.shape.heads, width, tile.batch, tile.head};
+}
+template <class T>
+HWY_INLINE HeadRows<T> key_rows(const TileView& tile, T* tensor, size_t width) {
+  return {tensor, tile.shape.keys, tile.shape.key_heads, width, tile.batch, tile.group()};
+}
+/// The same where every query head has its own.
+template <class T>
+HWY_INLINE HeadRows<T> own_key_rows(const TileView& tile, T* tensor, size_t width) {
+  return {tensor, tile.shape.keys, tile.shape.heads, width, tile.batch, tile.head};
+}
+
+/// y . dy of each query: the mean of the weights' gradients by the weights.
+template <class T>
+HWY_INLINE void take_means(const HeadRows<const T>& y, const HeadRows<const T>& dy, size_t queries, float* means) {
+  for (size_t t = 0; t < queries; ++t) {
+    auto sum = hn::Zero(Floats());
+    for (size_t i = 0; i < y.width; i += lanes())
+      sum = hn::MulAdd(load_whole(y.row(t) + i), load_whole(dy.row(t) + i), sum);
+    means[t] = sum_of(sum);
+  }
+}
+
 /// The transpose [width, kTile] of up to kTile rows that lie side by side, filled up with zeros.
 HWY_INLINE void turn_rows(const float* rows, size_t count, size_t width, float* across) {
   for (size_t i = 0; i < width; ++i) {
@@ -140,13 +224,10 @@ HWY_INLINE void turn_rows(const float* rows, size_t count, size_t width, float* 
   }
 }
 
-/// Scores of a tile from scaled queries: cap, bias, and kUnseen where a query does not see a key. `slopes`, null or a
-/// tile, takes the derivative of the cap.
-HWY_INLINE void take_scores(const TileView& tile, const float* queries, const float* keys_across, float* scores,
-                            float* slopes) {
+/// Cap, bias, and kUnseen where a query does not see a key, for scaled products of queries and keys. `slopes`, null or
+/// a tile, takes the derivative of the cap.
+HWY_INLINE void finish_scores(const TileView& tile, float* scores, float* slopes) {
   const auto& shape = tile.shape;
-  product(tile.query_count, {queries, shape.width, 1}, {keys_across, kTile}, {scores, kTile}, false,
-          keys_of_queries(tile, shape.width));
   if (shape.softcap > 0) {
     const auto cap = all(shape.softcap), twice_inverse = all(2 / shape.softcap), one = all(1);
     for (size_t i = 0; i < tile.query_count * kTile; i += lanes()) {
@@ -249,6 +330,28 @@ HWY_INLINE void drop(const TileView& tile, size_t r, float* weights) {
   const RowSeed seed(tile, r);
   for (size_t i = 0; i < kTile; i += lanes())
     store_whole(hn::Mul(load_whole(weights + i), kept(tile.shape, seed, tile.first_key + i)), weights + i);
+}
+
+/// What was summed before takes the tile's shrink, and the tile's weights their dropout.
+HWY_INLINE void shrink_and_drop(const TileView& tile, const RunningSoftmax& softmax, float* weights, float* sums) {
+  const auto width = tile.shape.value_width;
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    if (tile.shape.dropout > 0) drop(tile, r, weights + r * kTile);
+    if (softmax.shrink[r] != 1) scale_row(sums + r * width, width, softmax.shrink[r]);
+  }
+}
+
+/// The tile's rows of y and log_z.
+template <class T>
+HWY_INLINE void put_results(const TileView& tile, const RunningSoftmax& softmax, const float* sums, T* y,
+                            float* log_z) {
+  const auto& shape = tile.shape;
+  const auto result = query_rows(tile, y, shape.value_width);
+  float* own = log_z + (tile.batch * shape.heads + tile.head) * shape.queries + tile.first_query;
+  for (size_t r = 0; r < tile.query_count; ++r) {
+    result.put(sums + r * shape.value_width, tile.first_query + r, 1, 1 / softmax.totals[r]);
+    own[r] = softmax.most[r] + std::log(softmax.totals[r]);
+  }
 }
 
 /// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights. Adds

@@ -10,6 +10,11 @@ struct Bf16 {
   uint16_t bits;
 };
 
+/// Two of them side by side in memory.
+struct Bf16Pair {
+  Bf16 first, second;
+};
+
 inline float wide(float x) { return x; }
 
 inline float wide(Bf16 x) {

@@ -20,7 +20,15 @@ namespace blockzoo::rows {
 
 HWY_EXPORT(name_of_target);
 
-const char* instructions() { return HWY_DYNAMIC_DISPATCH(name_of_target)(); }
+const char* instructions() { return multiplies_pairs() ? "AVX3 and BF16" : HWY_DYNAMIC_DISPATCH(name_of_target)(); }
+
+bool multiplies_pairs() {
+#if HWY_TARGETS & HWY_AVX3
+  return (hwy::SupportedTargets() & HWY_AVX3) != 0 && __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
 
 }  // namespace blockzoo::rows
 #endif

@@ -2,7 +2,11 @@
 
 namespace blockzoo::rows {
 
-/// Highway's name of the instruction set that row kernels run with here: AVX3 is AVX-512.
+/// Highway's name of the instruction set that row kernels run with here: AVX3 is AVX-512. "AVX3 and BF16" where
+/// multiplies_pairs().
 const char* instructions();
+
+/// Whether this processor has AVX-512 with products of pairs of bfloat16, and the program was built to use them.
+bool multiplies_pairs();
 
 }  // namespace blockzoo::rows

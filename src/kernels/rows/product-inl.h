@@ -12,10 +12,12 @@ HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
 /// A matrix with any strides; row r, column c at from[r * row + c * column].
-struct Strided {
-  const float* from;
+template <class Element>
+struct StridedOf {
+  const Element* from;
   size_t row, column;
 };
+using Strided = StridedOf<float>;
 
 /// A matrix whose columns lie side by side.
 template <class T>
@@ -30,9 +32,21 @@ struct Part {
   size_t first_depth, last_depth;
 };
 
+/// How elements of A and B are loaded and multiplied.
+template <class Element>
+struct Arithmetic;
+
+template <>
+struct Arithmetic<float> {
+  static HWY_INLINE Vector whole(const float* from) { return load_whole(from); }
+  static HWY_INLINE Vector each(const float* from) { return all(*from); }
+  static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
+};
+
 /// kRows rows by kVectors vectors of C stay in registers while the depth runs.
-template <size_t kRows, size_t kVectors>
-HWY_INLINE void product_block(const Part& part, Strided a, Dense<const float> b, Dense<float> c, bool add) {
+template <size_t kRows, size_t kVectors, class Element = float>
+HWY_INLINE void product_block(const Part& part, StridedOf<Element> a, Dense<const Element> b, Dense<float> c,
+                              bool add) {
   Vector sums[kRows][kVectors];
   HWY_UNROLL(16)
   for (size_t r = 0; r < kRows; ++r) {
@@ -43,12 +57,12 @@ HWY_INLINE void product_block(const Part& part, Strided a, Dense<const float> b,
   for (size_t p = part.first_depth; p < part.last_depth; ++p) {
     Vector row[kVectors];
     HWY_UNROLL(16)
-    for (size_t v = 0; v < kVectors; ++v) row[v] = load_whole(b.from + p * b.row + v * lanes());
+    for (size_t v = 0; v < kVectors; ++v) row[v] = Arithmetic<Element>::whole(b.from + p * b.row + v * lanes());
     HWY_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
-      const auto factor = all(a.from[r * a.row + p * a.column]);
+      const auto factor = Arithmetic<Element>::each(a.from + r * a.row + p * a.column);
       HWY_UNROLL(16)
-      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, row[v], sums[r][v]);
+      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = Arithmetic<Element>::add(factor, row[v], sums[r][v]);
     }
   }
   HWY_UNROLL(16)
@@ -58,10 +72,10 @@ HWY_INLINE void product_block(const Part& part, Strided a, Dense<const float> b,
   }
 }
 
-template <size_t kRows>
-HWY_INLINE void product_rows(const Part& part, Strided a, Dense<const float> b, Dense<float> c, bool add) {
+template <size_t kRows, class Element>
+HWY_INLINE void product_rows(const Part& part, StridedOf<Element> a, Dense<const Element> b, Dense<float> c, bool add) {
   constexpr size_t kMost = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
-  const auto from = [&](size_t j) HWY_ATTR { return Dense<const float>{b.from + j, b.row}; };
+  const auto from = [&](size_t j) HWY_ATTR { return Dense<const Element>{b.from + j, b.row}; };
   const auto to = [&](size_t j) HWY_ATTR { return Dense<float>{c.from + j, c.row}; };
   size_t j = part.first_column;
   for (; j + kMost * lanes() <= part.last_column; j += kMost * lanes())
@@ -72,9 +86,10 @@ HWY_INLINE void product_rows(const Part& part, Strided a, Dense<const float> b, 
 
 /// C (+)= A B with `rows` rows, of which `part_of(first, count)` says what the rows from `first` on need. Columns
 /// begin and end at whole vectors.
-template <class PartOf>
-HWY_INLINE void product(size_t rows, Strided a, Dense<const float> b, Dense<float> c, bool add, const PartOf& part_of) {
-  const auto below = [&](size_t r) HWY_ATTR { return Strided{a.from + r * a.row, a.row, a.column}; };
+template <class PartOf, class Element = float>
+HWY_INLINE void product(size_t rows, StridedOf<Element> a, Dense<const Element> b, Dense<float> c, bool add,
+                        const PartOf& part_of) {
+  const auto below = [&](size_t r) HWY_ATTR { return StridedOf<Element>{a.from + r * a.row, a.row, a.column}; };
   const auto target = [&](size_t r) HWY_ATTR { return Dense<float>{c.from + r * c.row, c.row}; };
   size_t r = 0;
   for (; r + 6 <= rows; r += 6) product_rows<6>(part_of(r, 6), below(r), b, target(r), add);

@@ -6,6 +6,7 @@
 #include "blockzoo/core/hash.h"
 #include "kernels/rows/activation.h"
 #include "kernels/rows/attention.h"
+#include "kernels/rows/attention_pairs.h"
 #include "kernels/rows/cross_entropy.h"
 #include "kernels/rows/instructions.h"
 #include "kernels/rows/rms_norm.h"
@@ -175,6 +176,72 @@ TEST_CASE("Attention in tiles equals its definition at the edges of tiles", "[ke
         CHECK(log_z[t] == Approx(std::log(total)).epsilon(1e-5).margin(1e-6));
         for (size_t i = 0; i < kStep; ++i)
           CHECK(y[2 * t * kStep + i] == Approx(mixed[i] / total).epsilon(1e-5).margin(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("Attention in pairs equals that in float32 at the edges of tiles, with its gradients", "[kernels][rows]") {
+  const auto* pairs = attention_in_pairs();
+  if (pairs == nullptr) return;  // this processor has no such products
+  for (const auto& [queries, keys] : {std::pair<size_t, size_t>{1, 1}, {3, 66}, {64, 64}, {65, 131}}) {
+    for (const size_t window : {0, 5, 64}) {
+      for (const size_t key_heads : {1, 2}) {
+        for (const float softcap : {0.0F, 1.5F}) {
+          INFO(queries << " queries, " << keys << " keys, window " << window << ", " << key_heads << " key heads, cap "
+                       << softcap);
+          AttentionShape shape{.batch = 1,
+                               .queries = queries,
+                               .keys = keys,
+                               .heads = 2,
+                               .key_heads = key_heads,
+                               .width = 2 * kStep,
+                               .value_width = kStep,
+                               .window = window,
+                               .scale = 0.3F,
+                               .softcap = softcap};
+          shape.dropout = 0.1F;
+          const auto q = halves(numbers(queries * 4 * kStep, 1)), k = halves(numbers(keys * key_heads * 2 * kStep, 2)),
+                     v = halves(numbers(keys * key_heads * kStep, 3)), dy = halves(numbers(queries * 2 * kStep, 4));
+          const AttentionInputs<Bf16> inputs{q.data(), k.data(), v.data()};
+          Row keys_across(key_heads * shape.key_tiles() * 2 * kStep * kTile);
+          std::vector<Bf16Pair> pairs_across(keys_across.size() / 2);
+          const auto tasks = 2 * shape.query_tiles();
+          std::vector<Bf16> y(dy.size()), y_pairs(dy.size()), dq(q.size()), dq_pairs(q.size());
+          Row log_z(2 * queries), log_z_pairs(log_z), dk(keys * 4 * kStep), dv(keys * 2 * kStep), dk_pairs(dk),
+              dv_pairs(dv);
+          take_keys_across(shape, k.data(), 0, key_heads * shape.key_tiles(), keys_across.data());
+          attend(shape, inputs, keys_across.data(), 0, tasks, y.data(), log_z.data());
+          attend_backward(shape, inputs,
+                          AttentionGradients<Bf16>{y.data(), dy.data(), log_z.data(), dq.data(), dk.data(), dv.data()},
+                          0, 2);
+          pairs->take_keys_across(shape, k.data(), 0, key_heads * shape.key_tiles(), pairs_across.data());
+          pairs->attend(shape, inputs, pairs_across.data(), 0, tasks, y_pairs.data(), log_z_pairs.data());
+          pairs->attend_backward(shape, inputs,
+                                 AttentionGradients<Bf16>{y.data(), dy.data(), log_z.data(), dq_pairs.data(),
+                                                          dk_pairs.data(), dv_pairs.data()},
+                                 0, 2);
+          std::vector<Bf16> dk_rounded(dk.size()), dv_rounded(dv.size());
+          pairs->attend_backward_rounded(
+              shape, inputs,
+              AttentionGradients<Bf16, Bf16>{y.data(), dy.data(), log_z.data(), dq_pairs.data(), dk_rounded.data(),
+                                             dv_rounded.data()},
+              0, 2);
+          const auto check = [](const char* name, const auto& actual, const auto& expected, float margin) {
+            INFO(name);
+            float most = 0;
+            for (const auto x : expected) most = std::max(most, std::abs(wide(x)));
+            for (size_t i = 0; i < expected.size(); ++i)
+              REQUIRE(wide(actual[i]) == Approx(wide(expected[i])).epsilon(0).margin(margin * std::max(most, 1.0F)));
+          };
+          check("y", y_pairs, y, 0x1p-7F);
+          check("log Z", log_z_pairs, log_z, 1e-5F);
+          check("dq", dq_pairs, dq, 0x1p-7F);
+          check("dk", dk_pairs, dk, 0x1p-8F);
+          check("dv", dv_pairs, dv, 0x1p-8F);
+          check("rounded dk", dk_rounded, dk_pairs, 0x1p-8F);
+          check("rounded dv", dv_rounded, dv_pairs, 0x1p-8F);
+        }
       }
     }
   }
