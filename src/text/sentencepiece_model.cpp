@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "text/utf8.h"
+
 namespace blockzoo {
 namespace {
 
@@ -50,11 +52,18 @@ struct Answered {
   }
 };
 
+/// The library's reason without the place and condition in its own source, "FILE.cc(LINE) [CONDITION] ".
+std::string reason(const std::string& error) {
+  if (error.find(".cc(") == error.npos) return valid_utf8(error);
+  const auto behind = error.find_first_not_of("] ", error.rfind(']'));
+  return behind < error.size() ? valid_utf8(error.substr(behind)) : "it is not of its format";
+}
+
 void* opened(const SentencePieceModule& module, std::string_view bytes) {
   Answered answered;
   const auto answer = answered.answer();
   if (auto* model = module.open(bytes.data(), bytes.size(), &answer)) return model;
-  throw std::runtime_error("SentencePiece refuses it: " + answered.error);
+  throw std::runtime_error("SentencePiece refuses it: " + reason(answered.error));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace blockzoo {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using namespace std::string_literals;
 
 std::string model_bytes(const std::string& name) {
@@ -97,6 +98,8 @@ TEST_CASE("What SentencePiece's library refuses is refused with its reason", "[t
       ContainsSubstring("tokenizer.model: SentencePiece refuses it: ") && ContainsSubstring("e is already defined"));
   CHECK_THAT(model_refusal(bytes + wire_message(1, wire_message(1, "<new>") + "\x18\x02"s)),
              ContainsSubstring("unk is already defined"));
+  CHECK_THAT(model_refusal(bytes + wire_message(1, "\x0a\x7f"s)),
+             EndsWith("tokenizer.model: SentencePiece refuses it: it is not of its format"));
 }
 
 TEST_CASE("A table of a SentencePiece model that would lead outside of itself is refused", "[text][error]") {
