@@ -9,6 +9,7 @@ venv=$root/.venv
 torch_pin=2.13.0
 torch_oldest=2.6
 transformers_pin=5.24.0
+sentencepiece_pin=0.2.0  # decides ties as Debian 12's 0.1.97 and Debian 13's 0.2.0 do, newer ones otherwise
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { say "$@"; exit 1; }
@@ -189,9 +190,11 @@ fill_venv() {
 # Only where .venv has our torch: anywhere else pip would bring a second one. The test says that it is skipped there.
 add_transformers() {
   [[ $(torch_of_venv) ]] || return 0
-  compgen -G "$venv/lib/python3*/site-packages/transformers-$transformers_pin.dist-info/RECORD" >/dev/null && return
-  quietly "installing transformers $transformers_pin into .venv" \
-    "$venv/bin/pip" install "torch==$torch_pin" "transformers==$transformers_pin"
+  local packages=$venv/lib/python3*/site-packages
+  compgen -G "$packages/transformers-$transformers_pin.dist-info/RECORD" >/dev/null &&
+    compgen -G "$packages/sentencepiece-$sentencepiece_pin.dist-info/RECORD" >/dev/null && return
+  quietly "installing transformers $transformers_pin and sentencepiece $sentencepiece_pin into .venv" \
+    "$venv/bin/pip" install "torch==$torch_pin" "transformers==$transformers_pin" "sentencepiece==$sentencepiece_pin"
 }
 
 warn_of_slow_blas() {
