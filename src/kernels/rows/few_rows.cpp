@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/rows/few_rows_pairs.h"
 #include "kernels/rows/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -11,19 +12,12 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/rows/product-inl.h"
+#include "kernels/rows/abreast-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-/// Asks the second cache for what comes `ahead` bytes behind `weights`. Outputs that are taken side by side make one
-/// stretch of memory; asked for in its order, the processor reads ahead along it, over the ends of pages too.
-HWY_INLINE void prefetch(const void* weights, size_t ahead) {
-  __builtin_prefetch(static_cast<const char*>(weights) + ahead, 0, 2);
-}
-
-constexpr size_t kAhead = 32768;     // bytes, where one row is at work
-constexpr size_t kFarAhead = 65536;  // where several are
+constexpr size_t kAhead = 32768;  // bytes, where one row is at work
 
 /// One row's outputs from the sums over its inputs before `first`.
 template <size_t kOutputs, class T>
@@ -104,10 +98,7 @@ HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const 
   return o;
 }
 
-constexpr size_t kMostRows = 16;
-constexpr size_t kAbreast = 12;  // outputs whose sums are kept in registers, a vector of rows each
-constexpr size_t kRun = 128;     // inputs of a block of weights that the first cache holds
-constexpr size_t kBreath = 32;   // inputs between requests to memory: more at once would have to wait
+constexpr size_t kRun = 128;  // inputs of a block of weights that the first cache holds
 
 /// Some weights as float32: a whole block of float32 where it is, others copied to `block` [kAbreast, kRun].
 template <class T>
@@ -125,7 +116,6 @@ HWY_INLINE Strided weights_at(const T* w, size_t inputs, size_t outputs, size_t 
 template <class T>
 HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, const T* w, const T* bias, size_t first,
                              size_t last, T* y) {
-  constexpr size_t kLine = 64 / sizeof(T);
   const size_t inputs = shape.inputs;
   float block[kAbreast * kRun] = {}, sums[kAbreast * kMostRows];
   size_t asked = first * inputs;
@@ -136,15 +126,13 @@ HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, c
       const auto weights = weights_at(w + o * inputs + from, inputs, outputs, count, block);
       for (size_t i = 0; i < count; i += kBreath) {
         const auto some = std::min(kBreath, count - i);
-        for (const auto end = asked + some * outputs; asked < end; asked += kLine) prefetch(w + asked, kFarAhead);
+        prefetch_stretch(w + asked, some * outputs);
+        asked += some * outputs;
         product_block<kAbreast, 1>({0, 0, 0, some}, {weights.from + i, weights.row, 1},
                                    {x_across + (from + i) * kMostRows, kMostRows}, {sums, kMostRows}, from + i > 0);
       }
     }
-    for (size_t r = 0; r < shape.rows; ++r) {
-      for (size_t k = 0; k < outputs; ++k)
-        put(sums[k * kMostRows + r] + (bias == nullptr ? 0 : wide(bias[o + k])), y + r * shape.outputs + o + k);
-    }
+    put_abreast(shape, outputs, sums, bias == nullptr ? nullptr : bias + o, y + o);
   }
 }
 
@@ -188,6 +176,9 @@ void few_rows(const FewRowsShape& shape, const float* x, const float* w, const f
 
 void few_rows(const FewRowsShape& shape, const Bf16* x, const Bf16* w, const Bf16* bias, size_t first, size_t last,
               Bf16* y) {
+  const auto in_pairs = few_rows_in_pairs();
+  if (in_pairs != nullptr && shape.rows > 8 && shape.inputs % 2 == 0)
+    return in_pairs(shape, x, w, bias, first, last, y);
   HWY_DYNAMIC_DISPATCH(few_rows_bf16)(shape, x, w, bias, first, last, y);
 }
 
