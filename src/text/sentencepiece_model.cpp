@@ -20,11 +20,11 @@ namespace {
 
 /// The module is opened with symbols of its own. The address sanitizer refuses RTLD_DEEPBIND; beside it the module has
 /// a namespace, with a C library of its own.
-void* open_apart(const std::string& file) {
+void* open_apart(const char* file) {
 #ifdef BLOCKZOO_SANITIZED
-  return dlmopen(LM_ID_NEWLM, file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return dlmopen(LM_ID_NEWLM, file, RTLD_NOW | RTLD_LOCAL);
 #else
-  return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 #endif
 }
 
@@ -68,7 +68,7 @@ void* opened(const SentencePieceModule& module, std::string_view bytes) {
 
 }  // namespace
 
-const SentencePieceModule& open_sentencepiece_module(const std::string& file) {
+const SentencePieceModule& open_sentencepiece_module(const char* file) {
   void* const library = open_apart(file);
   void* const entry = library != nullptr ? dlsym(library, kSentencePieceEntry) : nullptr;
   if (entry == nullptr)

@@ -13,7 +13,7 @@ namespace blockzoo {
 /// Opens the module that links SentencePiece's library; `file` is a path, or a name that is looked for as shared
 /// libraries are. Its symbols and the program's stay apart, since LibTorch may bring another protobuf than the library.
 /// Errors: std::runtime_error with the system's reason.
-const SentencePieceModule& open_sentencepiece_module(const std::string& file);
+const SentencePieceModule& open_sentencepiece_module(const char* file);
 
 /// A SentencePiece model in the hands of the library. Safe to use from several threads.
 /// Source: Kudo and Richardson 2018, arXiv:1808.06226.
