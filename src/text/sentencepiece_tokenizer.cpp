@@ -72,11 +72,15 @@ void SentencePieceTokenizer::read_pieces() {
       texts_.push_back(model_->decode(both).substr(skipped));
     }
   }
+  const auto has = [&](const auto& what) { return std::any_of(pieces_.begin(), pieces_.end(), what); };
   const auto mark = std::find(pieces_.begin(), pieces_.end(), kSpaceMark);
-  words_ =
-      settings_.subwords && settings_.separates_words && mark != pieces_.end() &&
-      kinds_[static_cast<size_t>(mark - pieces_.begin())] == PieceKind::kNormal && pieces_end_at_marks(pieces_) &&
-      std::none_of(pieces_.begin(), pieces_.end(), [](const auto& piece) { return piece.find(' ') != piece.npos; });
+  words_ = settings_.subwords && settings_.separates_words && mark != pieces_.end() &&
+           kinds_[static_cast<size_t>(mark - pieces_.begin())] == PieceKind::kNormal && pieces_end_at_marks(pieces_) &&
+           !has([](const std::string& piece) { return piece.find(' ') != piece.npos; });
+  line_ends_ =
+      words_ && byte_ids_ && !settings_.rewrites && !settings_.removes_spaces && !has([](const std::string& piece) {
+        return piece.find('\n') != piece.npos && piece.find_first_not_of('\n') != piece.npos;
+      });
 }
 
 std::vector<int64_t> SentencePieceTokenizer::ids_of(std::string_view text, TextStart start) const {
@@ -138,22 +142,20 @@ void SentencePieceTokenizer::encode_between(std::string_view text, TextStart sta
 /// Text with other text before it. A space at its begin is one that is not at the begin of a text.
 void SentencePieceTokenizer::encode_further(std::string_view text, WordCache& cache, std::vector<uint32_t>& ids) const {
   const auto& model = settings_.removes_spaces && after_spaces(text, 0) > 0 ? *with_prefix_ : *without_prefix_;
-  if (text.starts_with(' ')) {
-    cache.encode(text, ids, [&](std::vector<uint32_t>& out) { model.encode(text, out); });
-  } else {
-    model.encode(text, ids);
-  }
+  cache.encode(text, ids, [&](std::vector<uint32_t>& out) { model.encode(text, out); });
 }
 
 /// Where the ids of what follows no longer depend on what was before. A unigram model's do by rounding: its sums run
 /// through the whole text.
 size_t SentencePieceTokenizer::end_of_word(std::string_view text, size_t begin) const {
   if (!words_ || !settings_.bpe) return text.size();
-  for (auto at = text.find(' ', begin + 1); at != text.npos; at = text.find(' ', at + 1)) {
-    const bool ends = settings_.rewrites ? is_latin(text[at - 1]) && at + 1 < text.size() && is_latin(text[at + 1])
-                                         : text[at - 1] != ' ' && !text.substr(0, at).ends_with(kSpaceMark);
-    if (ends) return at;
-  }
+  if (line_ends_ && text[begin] == '\n') return std::min(text.find_first_not_of('\n', begin), text.size());
+  const auto space_ends_word = [&](size_t at) {
+    if (settings_.rewrites) return is_latin(text[at - 1]) && at + 1 < text.size() && is_latin(text[at + 1]);
+    return text[at - 1] != ' ' && !text.substr(0, at).ends_with(kSpaceMark);
+  };
+  for (auto at = text.find_first_of(" \n", begin + 1); at != text.npos; at = text.find_first_of(" \n", at + 1))
+    if (text[at] == ' ' ? space_ends_word(at) : line_ends_) return at;
   return text.size();
 }
 

@@ -58,8 +58,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::vector<std::string> texts_;  // by id: the bytes that the piece stands for behind others
   std::optional<std::array<uint32_t, 256>> byte_ids_;
   uint32_t unknown_ = 0;
-  AddedTokens symbols_;  // control symbols and the unknown one
-  bool words_ = false;   // ids of words do not depend on the words beside them
+  AddedTokens symbols_;     // control symbols and the unknown one
+  bool words_ = false;      // ids of words do not depend on the words beside them
+  bool line_ends_ = false;  // nor on the line ends
   std::optional<int64_t> end_of_text_;
   uint64_t hash_;
 
