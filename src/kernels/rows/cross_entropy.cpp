@@ -28,8 +28,9 @@ HWY_INLINE void losses_of(size_t rows, size_t vocabulary, const T* logits, const
     const auto shift = all(std::isfinite(top) ? top : 0);
     auto total = all(0);
     walk(vocabulary, [&](size_t i, size_t count) HWY_ATTR {
-      const auto e = exp_of(hn::Sub(load(logits + i, count), shift));
+      const auto e = exp_of_negative(hn::Sub(load(logits + i, count), shift));
       total = hn::Add(total, first_lanes(e, count, all(0)));
+      __builtin_prefetch(logits + vocabulary + i, 0, 2);  // the next row, while this one waits for nothing
     });
     log_z[row] = std::isinf(top) && top > 0 ? top : hn::GetLane(shift) + std::log(sum_of(total));
     losses[row] = targets[row] < 0 ? 0 : log_z[row] - wide(logits[targets[row]]);
@@ -43,11 +44,11 @@ HWY_INLINE void gradients_of(size_t rows, size_t vocabulary, const T* logits, co
     const float dloss = targets[row] < 0 ? 0 : dlosses[row];
     const auto weight = all(dloss + dlog_z[row]), shift = all(log_z[row]);
     walk(vocabulary, [&](size_t i, size_t count) HWY_ATTR {
-      store(hn::Mul(weight, exp_of(hn::Sub(load(logits + i, count), shift))), dlogits + i, count);
+      store(hn::Mul(weight, exp_of_negative(hn::Sub(load(logits + i, count), shift))), dlogits + i, count);
     });
     if (dloss == 0) continue;
     const auto at = targets[row];
-    const auto p = exp_of(all(wide(logits[at]) - log_z[row]));
+    const auto p = exp_of_negative(all(wide(logits[at]) - log_z[row]));
     store(hn::Sub(hn::Mul(weight, p), all(dloss)), dlogits + at, 1);
   }
 }
