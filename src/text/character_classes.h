@@ -12,6 +12,8 @@ bool is_word(int32_t point);
 /// Unicode's White_Space.
 bool is_space(int32_t point);
 
+inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// Where the last character of `text`, which must not be empty, begins.
 size_t start_of_last(std::string_view text);
 

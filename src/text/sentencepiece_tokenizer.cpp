@@ -13,8 +13,6 @@
 namespace blockzoo {
 namespace {
 
-bool is_latin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 bool is_symbol(PieceKind kind) { return kind == PieceKind::kControl || kind == PieceKind::kUnknown; }
 
 /// A piece whose text the library writes in full wherever it stands, to decode others behind it.
@@ -74,7 +72,8 @@ void SentencePieceTokenizer::read_pieces() {
   }
   const auto has = [&](const auto& what) { return std::any_of(pieces_.begin(), pieces_.end(), what); };
   const auto mark = std::find(pieces_.begin(), pieces_.end(), kSpaceMark);
-  words_ = settings_.subwords && settings_.separates_words && mark != pieces_.end() &&
+  words_ = (settings_.type == SentencePieceType::kUnigram || settings_.type == SentencePieceType::kBpe) &&
+           settings_.separates_words && mark != pieces_.end() &&
            kinds_[static_cast<size_t>(mark - pieces_.begin())] == PieceKind::kNormal && pieces_end_at_marks(pieces_) &&
            !has([](const std::string& piece) { return piece.find(' ') != piece.npos; });
   line_ends_ =
@@ -148,10 +147,11 @@ void SentencePieceTokenizer::encode_further(std::string_view text, WordCache& ca
 /// Where the ids of what follows no longer depend on what was before. A unigram model's do by rounding: its sums run
 /// through the whole text.
 size_t SentencePieceTokenizer::end_of_word(std::string_view text, size_t begin) const {
-  if (!words_ || !settings_.bpe) return text.size();
+  if (!words_ || settings_.type != SentencePieceType::kBpe) return text.size();
   if (line_ends_ && text[begin] == '\n') return std::min(text.find_first_not_of('\n', begin), text.size());
   const auto space_ends_word = [&](size_t at) {
-    if (settings_.rewrites) return is_latin(text[at - 1]) && at + 1 < text.size() && is_latin(text[at + 1]);
+    if (settings_.rewrites)
+      return is_ascii_letter(text[at - 1]) && at + 1 < text.size() && is_ascii_letter(text[at + 1]);
     return text[at - 1] != ' ' && !text.substr(0, at).ends_with(kSpaceMark);
   };
   for (auto at = text.find_first_of(" \n", begin + 1); at != text.npos; at = text.find_first_of(" \n", at + 1))

@@ -13,8 +13,6 @@
 namespace blockzoo {
 namespace {
 
-bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 bool is_one_of(std::span<const std::string_view> list, std::string_view expression) {
   return std::find(list.begin(), list.end(), expression) != list.end();
 }

@@ -98,8 +98,18 @@ TEST_CASE("What SentencePiece's library refuses is refused with its reason", "[t
       ContainsSubstring("tokenizer.model: SentencePiece refuses it: ") && ContainsSubstring("e is already defined"));
   CHECK_THAT(model_refusal(bytes + wire_message(1, wire_message(1, "<new>") + "\x18\x02"s)),
              ContainsSubstring("unk is already defined"));
-  CHECK_THAT(model_refusal(bytes + wire_message(1, "\x0a\x7f"s)),
+  CHECK_THAT(model_refusal(bytes + wire_message(4, "\x0a\x7f"s)),
              EndsWith("tokenizer.model: SentencePiece refuses it: it is not of its format"));
+}
+
+TEST_CASE("A SentencePiece model with more pieces of users in one another than the library bears is refused",
+          "[text][error]") {
+  auto bytes = model_bytes("llama");
+  for (size_t size = 1; size <= 64; ++size)
+    bytes += wire_message(1, wire_message(1, std::string(size, '~')) + "\x18\x04"s);
+  CHECK(model_tokenizer(bytes)->encode(std::string(65, '~')).size() == 3);  // the mark, and two of these
+  bytes += wire_message(1, wire_message(1, std::string(65, '~')) + "\x18\x04"s);
+  CHECK_THAT(model_refusal(bytes), ContainsSubstring("more than 64 pieces of users begin one text"));
 }
 
 TEST_CASE("A table of a SentencePiece model that would lead outside of itself is refused", "[text][error]") {
