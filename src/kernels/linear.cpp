@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "kernels/bfloat16_linear.h"
 #include "kernels/fast.h"
 #include "kernels/products.h"
 #include "kernels/rows/few_rows.h"
@@ -83,6 +84,7 @@ bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_linear(x, weight, bias);
+  if (bfloat16_linear_fits(x, weight, bias)) return bfloat16_linear(x, weight, bias);
   if (autocast_on_cpu() || !by_onednn(x, weight, bias)) return at::linear(x, weight, bias);
   return applied<OnednnLinear>(x, weight, given(bias));
 }

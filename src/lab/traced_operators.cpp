@@ -1,5 +1,7 @@
 #include "lab/traced_operators.h"
 
+#include "kernels/rows/instructions.h"
+
 namespace blockzoo {
 namespace {
 
@@ -13,20 +15,38 @@ bool saves_its_result(Activation f) {
 }  // namespace
 
 Traced TracedOperators::linear(const Traced& x, const std::string& name, double in, double out) {
+  if (settings_.half() && settings_.fast()) return rounded_linear(x, name, in, out);
   const auto each = settings_.half() ? kHalf : x.each;
   const auto input = settings_.half() ? tape_.cast(x, kHalf) : x;
   std::vector<Memory> saved{input.memory};
-  if (settings_.half()) {
-    auto& weight = casts_[name];
-    if (!weight) weight = tape_.allocate(kHalf * in * out);
-    saved.push_back(weight);
-  }
+  if (settings_.half()) saved.push_back(rounded_weight(name, in * out));
   return tape_.apply({input}, {.values = x.values / in * out,
                                .each = each,
                                .saved = std::move(saved),
                                .parameter = name,
                                .parameter_values = in * out,
                                .gradient_each = each});
+}
+
+const Memory& TracedOperators::rounded_weight(const std::string& name, double values) {
+  auto& weight = casts_[name];
+  if (!weight) weight = tape_.allocate(kHalf * values);
+  return weight;
+}
+
+Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name, double in, double out) {
+  auto input = x.each == kHalf ? x.memory : x.memory == rounded_from_.lock() ? rounded_.lock() : Memory();
+  if (!input) input = tape_.allocate(kHalf * x.values);
+  rounded_from_ = x.memory;
+  rounded_ = input;
+  const bool pairs = rows::multiplies_pairs();  // for which x is packed
+  return tape_.apply({x}, {.values = x.values / in * out,
+                           .each = kHalf,
+                           .saved = {input, rounded_weight(name, in * out)},
+                           .backward_scratch = pairs || x.each != kHalf ? kHalf * x.values : 0,
+                           .parameter = name,
+                           .parameter_values = in * out,
+                           .gradient_each = pairs ? kSingle : kHalf});
 }
 
 Traced TracedOperators::lookup(const std::string& name, double rows, double width) {

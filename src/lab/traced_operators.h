@@ -53,6 +53,9 @@ class TracedOperators {
   const TraceSettings& settings() const { return settings_; }
 
  private:
+  /// Of fast kernels in bfloat16: maps of one input share its copy.
+  Traced rounded_linear(const Traced& x, const std::string& name, double in, double out);
+  const Memory& rounded_weight(const std::string& name, double values);
   /// Norms in LibTorch's operators, of float32 numbers.
   Traced by_formula(const RmsNormConfig& config, const Traced& wide, double width, bool own_gains);
   Traced by_formula(const LayerNormConfig& config, const Traced& wide, double width, bool own_gains);
@@ -63,6 +66,7 @@ class TracedOperators {
   MemoryTape& tape_;
   const TraceSettings settings_;
   std::map<std::string, Memory> casts_;
+  std::weak_ptr<const void> rounded_from_, rounded_;  // the last input that was rounded, and its copy
 };
 
 }  // namespace blockzoo

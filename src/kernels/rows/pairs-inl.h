@@ -43,20 +43,22 @@ HWY_INLINE void store_pairs(hn::Vec<Words> pairs, Bf16Pair* to) {
   hn::StoreU(pairs, Words(), reinterpret_cast<uint32_t*>(to));
 }
 
-/// Rows of bfloat16 that are `stride` apart, two by two: row p of [count / 2, width] has of each column the numbers of
-/// rows 2 p and 2 p + 1, zero where there is no such row.
-HWY_INLINE void pair_rows(const Bf16* from, size_t stride, size_t count, size_t width, Bf16Pair* to) {
+/// Numbers of two rows, pair by pair. `second` may be null for zeros.
+HWY_INLINE hn::Vec<Words> paired(const Bf16* first, const Bf16* second) {
   const Words words;
   const auto bits = [&](const Bf16* row) HWY_ATTR {
     return hn::PromoteTo(words, hn::LoadU(Halves(), reinterpret_cast<const uint16_t*>(row)));
   };
+  return second == nullptr ? bits(first) : hn::Or(bits(first), hn::ShiftLeft<16>(bits(second)));
+}
+
+/// Rows of bfloat16 that are `stride` apart, two by two: row p of [count / 2, width] has of each column the numbers of
+/// rows 2 p and 2 p + 1, zero where there is no such row.
+HWY_INLINE void pair_rows(const Bf16* from, size_t stride, size_t count, size_t width, Bf16Pair* to) {
   for (size_t r = 0; r < count; r += 2, to += width) {
     const Bf16* row = from + r * stride;
     const bool both = r + 1 < count;
-    for (size_t i = 0; i < width; i += lanes()) {
-      const auto second = both ? bits(row + stride + i) : hn::Zero(words);
-      store_pairs(hn::Or(bits(row + i), hn::ShiftLeft<16>(second)), to + i);
-    }
+    for (size_t i = 0; i < width; i += lanes()) store_pairs(paired(row + i, both ? row + stride + i : nullptr), to + i);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/rows/rotary.h"
 #include "kernels/rows/square_sum.h"
 #include "kernels/rows/weight_gradient.h"
+#include "kernels/rows/weight_gradient_pairs.h"
 #include "support/catch.h"
 
 namespace blockzoo::rows {
@@ -261,6 +262,31 @@ TEST_CASE("Weight gradients of any size, in any parts", "[kernels][rows]") {
         for (size_t i = 0; i < inputs; ++i) {
           double sum = 0;
           for (size_t r = 0; r < rows; ++r) sum += static_cast<double>(dy[r * outputs + o]) * x[r * inputs + i];
+          CHECK(dw[o * inputs + i] == Approx(sum).epsilon(1e-5).margin(2e-5));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Weight gradients in pairs of any size, in any parts", "[kernels][rows]") {
+  const auto* pairs = weight_gradient_in_pairs();
+  if (pairs == nullptr) return;  // this processor has no such products
+  for (const size_t rows : {1, 5, 515}) {
+    for (const auto& [outputs, inputs] : {std::pair<size_t, size_t>{1, 1}, {13, 33}, {300, 3}, {3, 1030}, {30, 64}}) {
+      const WeightGradientShape shape{.rows = rows, .outputs = outputs, .inputs = inputs};
+      const auto dy = halves(numbers(rows * outputs, 1)), x = halves(numbers(rows * inputs, 2));
+      std::vector<Bf16Pair> packed(pairs->packed_size(shape));
+      Row dw(outputs * inputs);
+      pairs->pack_inputs(shape, x.data(), 0, pairs->packing_tasks(shape), packed.data());
+      const auto middle = shape.strips() / 2;
+      pairs->weight_gradient(shape, dy.data(), packed.data(), 0, middle, dw.data());
+      pairs->weight_gradient(shape, dy.data(), packed.data(), middle, shape.strips(), dw.data());
+      for (size_t o = 0; o < outputs; ++o) {
+        for (size_t i = 0; i < inputs; ++i) {
+          double sum = 0;
+          for (size_t r = 0; r < rows; ++r)
+            sum += static_cast<double>(wide(dy[r * outputs + o])) * wide(x[r * inputs + i]);
           CHECK(dw[o * inputs + i] == Approx(sum).epsilon(1e-5).margin(2e-5));
         }
       }

@@ -1,0 +1,95 @@
+#include "kernels/bfloat16_linear.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "kernels/fast.h"
+#include "kernels/parallel.h"
+#include "kernels/rows/weight_gradient_pairs.h"
+
+namespace blockzoo {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// The last input that was rounded, and its copy, for as long as others keep both.
+struct LastRounded {
+  using Weak = c10::weak_intrusive_ptr<c10::TensorImpl>;
+  Weak input, copy;
+  int64_t version;
+};
+thread_local std::optional<LastRounded> last_rounded;
+
+Tensor rounded(const Tensor& x) {
+  if (x.scalar_type() == at::kBFloat16) return x.contiguous();
+  if (x.is_inference()) return x.to(at::kBFloat16).contiguous();
+  if (last_rounded && last_rounded->version == x._version()) {
+    const auto input = last_rounded->input.lock(), copy = last_rounded->copy.lock();
+    if (input.get() == x.unsafeGetTensorImpl() && copy) return Tensor(copy);
+  }
+  const auto copy = x.to(at::kBFloat16).contiguous();
+  last_rounded = {.input = LastRounded::Weak(x.getIntrusivePtr()),
+                  .copy = LastRounded::Weak(copy.getIntrusivePtr()),
+                  .version = x._version()};
+  return copy;
+}
+
+Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+/// dy^T x, float32.
+Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
+  const auto* pairs = rows::weight_gradient_in_pairs();
+  if (pairs == nullptr) return at::mm(dy.t(), x).to(at::kFloat);
+  const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
+  const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
+  const auto packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large
+  auto dw = at::empty({dy.size(1), x.size(1)}, at::kFloat);
+  in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
+    pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
+  });
+  in_parallel(shape.strips(), [&](size_t first, size_t last) {
+    pairs->weight_gradient(shape, read<rows::Bf16>(dy), read<rows::Bf16Pair>(packed), first, last, write<float>(dw));
+  });
+  return dw;
+}
+
+struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
+  static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& /*weight*/,
+                        const std::optional<Tensor>& bias, const Tensor& rounded_weight) {
+    RECORD_USER_SCOPE("blockzoo::linear");
+    const auto x = rounded(input);
+    context->save_for_backward({x, rounded_weight});
+    context->saved_data["type"] = input.scalar_type();
+    context->saved_data["bias"] = bias.has_value();
+    return at::linear(x, rounded_weight, bias ? std::make_optional(bias->to(at::kBFloat16)) : std::nullopt);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &x = saved[0], &weight = saved[1];
+    const auto dy = as_matrix(gradients[0]).contiguous();
+    variable_list result(4);
+    if (context->needs_input_grad(0))
+      result[0] = at::mm(dy, weight).view(x.sizes()).to(context->saved_data["type"].toScalarType());
+    if (context->needs_input_grad(1)) result[1] = weight_gradient(dy, as_matrix(x));
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = dy.sum(0, false, at::kFloat);
+    return result;
+  }
+};
+
+}  // namespace
+
+bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const auto wide = [](const Tensor& of) { return of.is_cpu() && of.scalar_type() == at::kFloat; };
+  return autocast_on_cpu() && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 && fast_on_cpu(x) &&
+         x.dim() >= 2 && x.numel() > 0 && wide(weight) && weight.dim() == 2 && weight.numel() > 0 &&
+         x.size(-1) == weight.size(1) && (!bias.defined() || wide(bias));
+}
+
+Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const auto rounded_weight = at::autocast::cached_cast(at::kBFloat16, weight, at::kCPU).detach();  // once an update
+  return applied<Bfloat16Linear>(x, weight, given(bias), rounded_weight);
+}
+
+}  // namespace blockzoo

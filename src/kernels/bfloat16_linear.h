@@ -1,0 +1,14 @@
+#pragma once
+
+#include "blockzoo/nn/types.h"
+
+namespace blockzoo {
+
+/// Whether bfloat16_linear() can stand for linear() under autocast here: to bfloat16 on the CPU, with float32 weights.
+bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+/// y = x W^T + b as autocast has it: x, W and b rounded to bfloat16, and so is y. Maps of one input share its rounded
+/// copy, and dW is a float32 sum where the processor multiplies pairs; else it is rounded, as autocast's is.
+Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+}  // namespace blockzoo
