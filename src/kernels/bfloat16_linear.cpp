@@ -13,7 +13,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The last input that was rounded, and its copy, for as long as others keep both.
+/// The last input that was rounded, and its copy, for as long as others keep both. Gradients of maps that read one copy
+/// are summed there, before they are widened.
 struct LastRounded {
   using Weak = c10::weak_intrusive_ptr<c10::TensorImpl>;
   Weak input, copy;
@@ -26,7 +27,8 @@ Tensor rounded(const Tensor& x) {
   if (x.is_inference()) return x.to(at::kBFloat16).contiguous();
   if (last_rounded && last_rounded->version == x._version()) {
     const auto input = last_rounded->input.lock(), copy = last_rounded->copy.lock();
-    if (input.get() == x.unsafeGetTensorImpl() && copy) return Tensor(copy);
+    const bool same = input.get() == x.unsafeGetTensorImpl() && copy;
+    if (same && copy->requires_grad() == (x.requires_grad() && at::GradMode::is_enabled())) return Tensor(copy);
   }
   const auto copy = x.to(at::kBFloat16).contiguous();
   last_rounded = {.input = LastRounded::Weak(x.getIntrusivePtr()),
@@ -55,12 +57,10 @@ Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
 }
 
 struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
-  static Tensor forward(AutogradContext* context, const Tensor& input, const Tensor& /*weight*/,
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& /*weight*/,
                         const std::optional<Tensor>& bias, const Tensor& rounded_weight) {
     RECORD_USER_SCOPE("blockzoo::linear");
-    const auto x = rounded(input);
     context->save_for_backward({x, rounded_weight});
-    context->saved_data["type"] = input.scalar_type();
     context->saved_data["bias"] = bias.has_value();
     return at::linear(x, rounded_weight, bias ? std::make_optional(bias->to(at::kBFloat16)) : std::nullopt);
   }
@@ -70,8 +70,7 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
     const auto &x = saved[0], &weight = saved[1];
     const auto dy = as_matrix(gradients[0]).contiguous();
     variable_list result(4);
-    if (context->needs_input_grad(0))
-      result[0] = at::mm(dy, weight).view(x.sizes()).to(context->saved_data["type"].toScalarType());
+    if (context->needs_input_grad(0)) result[0] = at::mm(dy, weight).view(x.sizes());
     if (context->needs_input_grad(1)) result[1] = weight_gradient(dy, as_matrix(x));
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = dy.sum(0, false, at::kFloat);
     return result;
@@ -89,7 +88,7 @@ bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& b
 
 Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto rounded_weight = at::autocast::cached_cast(at::kBFloat16, weight, at::kCPU).detach();  // once an update
-  return applied<Bfloat16Linear>(x, weight, given(bias), rounded_weight);
+  return applied<Bfloat16Linear>(rounded(x), weight, given(bias), rounded_weight);
 }
 
 }  // namespace blockzoo

@@ -35,18 +35,22 @@ const Memory& TracedOperators::rounded_weight(const std::string& name, double va
 }
 
 Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name, double in, double out) {
-  auto input = x.each == kHalf ? x.memory : x.memory == rounded_from_.lock() ? rounded_.lock() : Memory();
-  if (!input) input = tape_.allocate(kHalf * x.values);
-  rounded_from_ = x.memory;
-  rounded_ = input;
+  auto input = x;
+  if (x.each != kHalf) {
+    const auto copy = x.memory == rounded_from_.lock() ? rounded_.memory.lock() : Memory();
+    input =
+        copy ? Traced{.values = x.values, .each = kHalf, .memory = copy, .node = rounded_.node} : tape_.cast(x, kHalf);
+    rounded_from_ = x.memory;
+    rounded_ = {input.memory, input.node};
+  }
   const bool pairs = rows::multiplies_pairs();  // for which x is packed
-  return tape_.apply({x}, {.values = x.values / in * out,
-                           .each = kHalf,
-                           .saved = {input, rounded_weight(name, in * out)},
-                           .backward_scratch = pairs || x.each != kHalf ? kHalf * x.values : 0,
-                           .parameter = name,
-                           .parameter_values = in * out,
-                           .gradient_each = pairs ? kSingle : kHalf});
+  return tape_.apply({input}, {.values = x.values / in * out,
+                               .each = kHalf,
+                               .saved = {input.memory, rounded_weight(name, in * out)},
+                               .backward_scratch = pairs ? kHalf * x.values : 0,
+                               .parameter = name,
+                               .parameter_values = in * out,
+                               .gradient_each = pairs ? kSingle : kHalf});
 }
 
 Traced TracedOperators::lookup(const std::string& name, double rows, double width) {

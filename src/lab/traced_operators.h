@@ -66,7 +66,12 @@ class TracedOperators {
   MemoryTape& tape_;
   const TraceSettings settings_;
   std::map<std::string, Memory> casts_;
-  std::weak_ptr<const void> rounded_from_, rounded_;  // the last input that was rounded, and its copy
+  struct Rounded {
+    std::weak_ptr<const void> memory;
+    int node = -1;
+  };
+  std::weak_ptr<const void> rounded_from_;  // the last input that was rounded
+  Rounded rounded_;                         // its copy
 };
 
 }  // namespace blockzoo
