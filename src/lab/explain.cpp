@@ -47,6 +47,15 @@ std::string products_text(const RunConfig& config) {
   return text + warnings;
 }
 
+constexpr auto kHugePages = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// Whether the system gives them to a program that asks.
+bool huge_pages() {
+  std::ifstream file(kHugePages);
+  std::string words;
+  return std::getline(file, words) && words.find("[never]") == std::string::npos;
+}
+
 }  // namespace
 
 std::string explain(const RunConfig& config) {
@@ -63,7 +72,11 @@ std::string explain(const RunConfig& config) {
   double load = 0;
   if (getloadavg(&load, 1) == 1 && load > 0.5 * static_cast<double>(cores))
     text += fmt::format("warning: others use this machine, its load is {:.1f}; times will waver\n", load);
-  text += "memory: freed memory stays in the process; denormals are flushed\n";
+  text += fmt::format("memory: freed memory stays in the process, pages are {}; denormals are flushed\n",
+                      huge_pages() ? "huge" : "small");
+  if (!huge_pages())
+    text += "warning: the system gives no huge pages; `echo madvise > " + std::string(kHugePages) +
+            "`, as root, makes generation faster\n";
   if (const auto blas = mapped_library("openblas-pthread"); !blas.empty())
     text += "warning: " + blas +
             " keeps threads of its own beside OpenMP's, 2.5 times slower; install libopenblas0-openmp\n";

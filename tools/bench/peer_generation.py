@@ -2,7 +2,8 @@
 
 It prints one line of JSON when it is ready, {"ids": [...]} of one generation, and then, for every line on standard input,
 the seconds of each step of another. Settings are the best that were found on two cores: SDPA over keys and values kept
-in memory taken once (eager) or transformers' own cache, flushed denormals, freed memory kept, the same threads.
+in memory taken once (eager) or transformers' own cache, flushed denormals, freed memory kept, huge pages, the same
+threads.
 """
 import argparse
 import json

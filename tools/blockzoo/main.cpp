@@ -3,9 +3,13 @@
 #include <c10/util/Exception.h>
 #include <malloc.h>
 #include <spdlog/fmt/fmt.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
+#include <memory>
 
 #include "blockzoo/core/build_info.h"
 #include "blockzoo/core/config_error.h"
@@ -40,11 +44,21 @@ std::string version() {
                      build.build_type, build.libtorch);
 }
 
-/// Freed memory stays in the process: training asks for the same sizes again at every step.
+/// Freed memory stays in the process: training asks for the same sizes again at every step. The heap reaches at once
+/// over addresses for half the machine's memory, of which none is taken before it is written to, so that all of it can
+/// be had in huge pages: generation reads all weights for every token, and small pages make it look up too many places.
 void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, 64 << 20);
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto reach = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * page;
+  void* memory = std::malloc(reach);
+  if (memory == nullptr) return;  // where addresses are counted as memory
+  void* first = memory;
+  auto room = reach;
+  if (std::align(page, page, first, room) != nullptr) madvise(first, room / page * page, MADV_HUGEPAGE);
+  std::free(memory);
 }
 
 int say(const std::string& text, int code) {
