@@ -50,7 +50,7 @@ Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
   in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
     pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
   });
-  in_parallel(shape.strips(), [&](size_t first, size_t last) {
+  in_parallel(pairs->tasks(shape), [&](size_t first, size_t last) {
     pairs->weight_gradient(shape, read<rows::Bf16>(dy), read<rows::Bf16Pair>(packed), first, last, write<float>(dw));
   });
   return dw;

@@ -10,7 +10,7 @@ struct WeightGradientInPairs {
   size_t (*packing_tasks)(const WeightGradientShape& shape);
   size_t (*packed_size)(const WeightGradientShape& shape);  // pairs that pack_inputs() writes
   void (*pack_inputs)(const WeightGradientShape& shape, const Bf16* x, size_t first, size_t last, Bf16Pair* packed);
-  /// The rows of dW of the strips first to last, of shape.strips().
+  size_t (*tasks)(const WeightGradientShape& shape);  // of weight_gradient(): a few rows of dW each
   void (*weight_gradient)(const WeightGradientShape& shape, const Bf16* dy, const Bf16Pair* packed, size_t first,
                           size_t last, float* dw);
 };

@@ -279,9 +279,9 @@ TEST_CASE("Weight gradients in pairs of any size, in any parts", "[kernels][rows
       std::vector<Bf16Pair> packed(pairs->packed_size(shape));
       Row dw(outputs * inputs);
       pairs->pack_inputs(shape, x.data(), 0, pairs->packing_tasks(shape), packed.data());
-      const auto middle = shape.strips() / 2;
+      const auto tasks = pairs->tasks(shape), middle = tasks / 2;
       pairs->weight_gradient(shape, dy.data(), packed.data(), 0, middle, dw.data());
-      pairs->weight_gradient(shape, dy.data(), packed.data(), middle, shape.strips(), dw.data());
+      pairs->weight_gradient(shape, dy.data(), packed.data(), middle, tasks, dw.data());
       for (size_t o = 0; o < outputs; ++o) {
         for (size_t i = 0; i < inputs; ++i) {
           double sum = 0;
