@@ -16,7 +16,7 @@ namespace blockzoo::rows::HWY_NAMESPACE {
 template <class F, class T>
 HWY_INLINE void apply(size_t count, const T* gate, const T* up, T* y) {
   walk(count, [=](size_t i, size_t n) HWY_ATTR {
-    const auto value = F::at(load(gate + i, n)).value;
+    const auto value = F::template at<T>(load(gate + i, n)).value;
     store(up == nullptr ? value : hn::Mul(value, load(up + i, n)), y + i, n);
   });
 }
@@ -24,7 +24,7 @@ HWY_INLINE void apply(size_t count, const T* gate, const T* up, T* y) {
 template <class F, class T>
 HWY_INLINE void differentiate(size_t count, const T* gate, const T* up, const T* dy, T* dgate, T* dup) {
   walk(count, [=](size_t i, size_t n) HWY_ATTR {
-    const auto [value, slope] = F::at(load(gate + i, n));
+    const auto [value, slope] = F::template at<T>(load(gate + i, n));
     const auto dv = load(dy + i, n);
     const auto with_up = up == nullptr ? dv : hn::Mul(dv, load(up + i, n));
     store(hn::Mul(with_up, slope), dgate + i, n);
