@@ -173,7 +173,7 @@ Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const 
       (pairs ? q.each : kWide) * settings.batch * filled_up(settings.length, kTileEdge) * heads.key_heads * width;
   // Gradients of keys are summed, or rounded by themselves.
   const bool of_heads = (q.each != kWide && !pairs) || heads.heads != heads.key_heads;
-  const auto of_head = kWide * tokens * heads.heads;
+  const auto of_head = kWide * tokens * heads.heads, of_key_gradients = of_heads ? of_head : of_queries;
   return on_.tape().apply(
       {q, seen.keys, seen.values},
       {.values = tokens * heads.heads * heads.value_width,
@@ -183,8 +183,8 @@ Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const 
        .extra = of_head,
        .forward_scratch = gathered + keys_across + (values_wider ? of_queries * value : 0),
        .backward_scratch = gathered + (wider ? of_queries * width : 0) + (values_wider ? 2 * of_queries * value : 0) +
-                           (of_heads || wider ? of_head * width : 0) +
-                           (of_heads || values_wider ? of_head * value : 0)});
+                           (of_heads || wider ? of_key_gradients * width : 0) +
+                           (of_heads || values_wider ? of_key_gradients * value : 0)});
 }
 
 Traced TracedAttention::by_formula(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative,
