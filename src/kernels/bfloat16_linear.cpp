@@ -40,7 +40,7 @@ Tensor rounded(const Tensor& x) {
 Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 /// dy^T x, float32.
-Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
+Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x) {
   const auto* pairs = rows::weight_gradient_in_pairs();
   if (pairs == nullptr) return at::mm(dy.t(), x).to(at::kFloat);
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
@@ -71,7 +71,7 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
     const auto dy = as_matrix(gradients[0]).contiguous();
     variable_list result(4);
     if (context->needs_input_grad(0)) result[0] = at::mm(dy, weight).view(x.sizes());
-    if (context->needs_input_grad(1)) result[1] = weight_gradient(dy, as_matrix(x));
+    if (context->needs_input_grad(1)) result[1] = summed_weight_gradient(dy, as_matrix(x));
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = dy.sum(0, false, at::kFloat);
     return result;
   }
