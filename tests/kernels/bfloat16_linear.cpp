@@ -1,8 +1,10 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 
+#include "blockzoo/kernels/attention.h"
 #include "blockzoo/kernels/choice.h"
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/train/precision.h"
@@ -68,6 +70,30 @@ TEST_CASE("Linear maps of one input round it once, and again when it has changed
   x.add_(1);
   check_equal("changed", linear_map(x, weight), at::linear(x, weight));
   check_equal("another", linear_map(x + 1, weight), at::linear(x + 1, weight));
+}
+
+TEST_CASE("Weight gradients and attention in bfloat16 are bit for bit the same with every number of threads",
+          "[kernels][torch][fast]") {
+  const auto x = learning("x", {300, 70}), weight = learning("weight", {130, 70});
+  const auto heads = [](const std::string& name) { return learning(name, {2, 150, 3, 24}, at::kBFloat16); };
+  const auto q = heads("q"), k = heads("k"), v = heads("v");
+  const auto all = [&] {
+    auto results = autocast_results(Kernels::kFast, x, weight, {});
+    const auto y = attend(q, k, v, {.scale = 0.4});
+    results.push_back(y.detach());
+    const auto cotangent = ramp("dy", y.sizes()).to(at::kBFloat16);
+    for (const auto& gradient : torch::autograd::grad({y}, {q, k, v}, {cotangent})) results.push_back(gradient);
+    return results;
+  };
+  const auto threads = at::get_num_threads();
+  const auto expected = all();
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    const auto results = all();
+    for (size_t i = 0; i < results.size(); ++i)
+      check_equal("result " + std::to_string(i) + ", " + std::to_string(count) + " threads", results[i], expected[i]);
+  }
+  at::set_num_threads(threads);
 }
 
 TEST_CASE("NaN and infinity come through a bfloat16 linear map", "[kernels][torch][fast][linear]") {
