@@ -250,6 +250,21 @@ TEST_CASE("Attention in tiles equals the formula, with its gradients", "[kernels
   }
 }
 
+TEST_CASE("NaN comes through attention in tiles, to the queries that see it", "[kernels][torch][fast][attention]") {
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const size_t bad : {0, 1, 2}) {
+      INFO(type << ", " << (bad == 0 ? "query" : bad == 1 ? "key" : "value"));
+      std::vector<Tensor> inputs;
+      for (const std::string name : {"q", "k", "v"}) inputs.push_back(ramp(name, {1, 70, 1, 16}).to(type));
+      inputs[bad][0][40][0].fill_(NAN);
+      const auto finite = attend(inputs[0], inputs[1], inputs[2], {.scale = 0.5}).isfinite().all(-1).flatten();
+      CHECK_FALSE(finite[40].item<bool>());
+      CHECK(finite[69].item<bool>() == (bad == 0));
+      CHECK(finite[20].item<bool>());
+    }
+  }
+}
+
 TEST_CASE("Biases by distance are added in tiles, and learn", "[kernels][torch][fast][attention]") {
   for (const auto& [length, keys, groups] :
        {std::array<int64_t, 3>{2, 2, 1}, {70, 70, 2}, {64, 64, 2}, {40, 150, 1}, {130, 130, 2}}) {
