@@ -5,6 +5,7 @@
 
 #include "kernels/fast.h"
 #include "kernels/parallel.h"
+#include "kernels/products.h"
 #include "kernels/rows/weight_gradient_pairs.h"
 
 namespace blockzoo {
@@ -41,8 +42,8 @@ Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 /// dy^T x, float32.
 Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x) {
+  if (!rows_sum_bfloat16()) return at::mm(dy.t(), x).to(at::kFloat);
   const auto* pairs = rows::weight_gradient_in_pairs();
-  if (pairs == nullptr) return at::mm(dy.t(), x).to(at::kFloat);
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
   const auto packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large

@@ -8,7 +8,7 @@ namespace blockzoo {
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 /// y = x W^T + b as autocast has it: x, W and b rounded to bfloat16, and so is y. Maps of one input share its rounded
-/// copy, and dW is a float32 sum where the processor multiplies pairs; else it is rounded, as autocast's is.
+/// copy, and dW is a float32 sum where rows_sum_bfloat16(); else it is rounded, as autocast's is.
 Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 }  // namespace blockzoo

@@ -6,6 +6,7 @@
 
 #include "kernels/fast.h"
 #include "kernels/parallel.h"
+#include "kernels/rows/instructions.h"
 #include "kernels/rows/weight_gradient.h"
 
 #if defined(__x86_64__)
@@ -107,5 +108,7 @@ Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor&
   if (dy.size(1) >= x.size(1)) return onednn_linear(dy.t(), x.t(), {});  // it wants many rows of output
   return onednn_linear(x.t(), dy.t(), {}).t().contiguous();
 }
+
+bool rows_sum_bfloat16() { return rows::multiplies_pairs() && !rows::multiplies_tiles(); }
 
 }  // namespace blockzoo

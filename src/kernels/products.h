@@ -38,4 +38,8 @@ bool onednn_is_there();
 /// dy^T x of float32 matrices [rows, out] and [rows, in]: [out, in].
 Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x);
 
+/// Whether our own rows compute the weight gradients of bfloat16, as float32 sums: where the processor multiplies pairs
+/// and has no tiles, with which oneDNN would be faster.
+bool rows_sum_bfloat16();
+
 }  // namespace blockzoo

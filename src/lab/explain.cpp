@@ -7,6 +7,7 @@
 
 #include "blockzoo/lab/bench.h"
 #include "blockzoo/train/run.h"
+#include "kernels/products.h"
 #include "kernels/rows/instructions.h"
 #include "lab/limits.h"
 #include "train/machine.h"
@@ -65,7 +66,7 @@ std::string explain(const RunConfig& config) {
   text +=
       "  The matrix library follows from the processor and from what LibTorch was built with, never from a timing, so\n"
       "  that a run gives the same bits when it is repeated. Bfloat16 products are oneDNN's in LibTorch itself";
-  text += rows::multiplies_pairs() ? ",\n  but for weight gradients, which our own rows sum in float32.\n" : ".\n";
+  text += rows_sum_bfloat16() ? ",\n  but for weight gradients, which our own rows sum in float32.\n" : ".\n";
   text += fmt::format("  Rows are computed with {}, the best that this processor has of those that are compiled in.\n",
                       rows::instructions());
   text += fmt::format("threads: {} of {} cores that this process may use\n", threads, cores);

@@ -1,6 +1,6 @@
 #include "lab/traced_operators.h"
 
-#include "kernels/rows/instructions.h"
+#include "kernels/products.h"
 
 namespace blockzoo {
 namespace {
@@ -43,7 +43,7 @@ Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name,
     rounded_from_ = x.memory;
     rounded_ = {input.memory, input.node};
   }
-  const bool pairs = rows::multiplies_pairs();  // for which x is packed
+  const bool pairs = rows_sum_bfloat16();  // for which x is packed
   return tape_.apply({input}, {.values = x.values / in * out,
                                .each = kHalf,
                                .saved = {input.memory, rounded_weight(name, in * out)},

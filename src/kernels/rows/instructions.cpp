@@ -2,6 +2,10 @@
 
 #include "kernels/rows/targets.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rows/instructions.cpp"
 #include <hwy/foreach_target.h>
@@ -27,6 +31,19 @@ bool multiplies_pairs() {
   // Asking a virtual machine's processor takes longer than a small product.
   static const bool both = (hwy::SupportedTargets() & HWY_AVX3) != 0 && __builtin_cpu_supports("avx512bf16") != 0;
   return both;
+#else
+  return false;
+#endif
+}
+
+bool multiplies_tiles() {
+#if defined(__x86_64__)
+  constexpr unsigned kAmxBf16 = 1U << 22;  // of leaf 7
+  static const bool has = [] {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kAmxBf16) != 0;
+  }();
+  return has;
 #else
   return false;
 #endif

@@ -9,4 +9,7 @@ const char* instructions();
 /// Whether this processor has AVX-512 with products of pairs of bfloat16, and the program was built to use them.
 bool multiplies_pairs();
 
+/// Whether it has tiles of bfloat16 (AMX) besides, which oneDNN multiplies several times as fast.
+bool multiplies_tiles();
+
 }  // namespace blockzoo::rows
