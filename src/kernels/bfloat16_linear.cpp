@@ -42,7 +42,6 @@ Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 /// dy^T x, float32.
 Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x) {
-  if (!rows_sum_bfloat16()) return at::mm(dy.t(), x).to(at::kFloat);
   const auto* pairs = rows::weight_gradient_in_pairs();
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
@@ -82,8 +81,8 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
 
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto wide = [](const Tensor& of) { return of.is_cpu() && of.scalar_type() == at::kFloat; };
-  return autocast_on_cpu() && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 && fast_on_cpu(x) &&
-         x.dim() >= 2 && x.numel() > 0 && wide(weight) && weight.dim() == 2 && weight.numel() > 0 &&
+  return rows_sum_bfloat16() && autocast_on_cpu() && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 &&
+         fast_on_cpu(x) && x.dim() >= 2 && x.numel() > 0 && wide(weight) && weight.dim() == 2 && weight.numel() > 0 &&
          x.size(-1) == weight.size(1) && (!bias.defined() || wide(bias));
 }
 

@@ -4,11 +4,12 @@
 
 namespace blockzoo {
 
-/// Whether bfloat16_linear() can stand for linear() under autocast here: to bfloat16 on the CPU, with float32 weights.
+/// Whether bfloat16_linear() can stand for linear() under autocast here: to bfloat16 on the CPU, with float32 weights,
+/// where rows_sum_bfloat16().
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 /// y = x W^T + b as autocast has it: x, W and b rounded to bfloat16, and so is y. Maps of one input share its rounded
-/// copy, and dW is a float32 sum where rows_sum_bfloat16(); else it is rounded, as autocast's is.
+/// copy, and dW is a float32 sum, where autocast's is rounded.
 Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 }  // namespace blockzoo

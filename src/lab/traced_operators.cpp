@@ -15,7 +15,7 @@ bool saves_its_result(Activation f) {
 }  // namespace
 
 Traced TracedOperators::linear(const Traced& x, const std::string& name, double in, double out) {
-  if (settings_.half() && settings_.fast()) return rounded_linear(x, name, in, out);
+  if (settings_.half() && settings_.fast() && rows_sum_bfloat16()) return rounded_linear(x, name, in, out);
   const auto each = settings_.half() ? kHalf : x.each;
   const auto input = settings_.half() ? tape_.cast(x, kHalf) : x;
   std::vector<Memory> saved{input.memory};
@@ -43,14 +43,12 @@ Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name,
     rounded_from_ = x.memory;
     rounded_ = {input.memory, input.node};
   }
-  const bool pairs = rows_sum_bfloat16();  // for which x is packed
   return tape_.apply({input}, {.values = x.values / in * out,
                                .each = kHalf,
                                .saved = {input.memory, rounded_weight(name, in * out)},
-                               .backward_scratch = pairs ? kHalf * x.values : 0,
+                               .backward_scratch = kHalf * x.values,  // packed
                                .parameter = name,
-                               .parameter_values = in * out,
-                               .gradient_each = pairs ? kSingle : kHalf});
+                               .parameter_values = in * out});
 }
 
 Traced TracedOperators::lookup(const std::string& name, double rows, double width) {

@@ -8,6 +8,7 @@
 #include "blockzoo/kernels/choice.h"
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/train/precision.h"
+#include "kernels/products.h"
 #include "support/near.h"
 #include "support/ramp.h"
 
@@ -78,7 +79,8 @@ TEST_CASE("Weight gradients and attention in bfloat16 are bit for bit the same w
   const auto heads = [](const std::string& name) { return learning(name, {2, 150, 3, 24}, at::kBFloat16); };
   const auto q = heads("q"), k = heads("k"), v = heads("v");
   const auto all = [&] {
-    auto results = autocast_results(Kernels::kFast, x, weight, {});
+    std::vector<Tensor> results;
+    if (rows_sum_bfloat16()) results.push_back(autocast_results(Kernels::kFast, x, weight, {})[2]);
     const auto y = attend(q, k, v, {.scale = 0.4});
     results.push_back(y.detach());
     const auto cotangent = ramp("dy", y.sizes()).to(at::kBFloat16);

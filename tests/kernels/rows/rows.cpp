@@ -184,6 +184,7 @@ TEST_CASE("Attention in tiles equals its definition at the edges of tiles", "[ke
 
 TEST_CASE("Attention in pairs equals that in float32 at the edges of tiles, with its gradients", "[kernels][rows]") {
   const auto* pairs = attention_in_pairs();
+  CHECK((pairs != nullptr) == multiplies_pairs());
   if (pairs == nullptr) return;  // this processor has no such products
   for (const auto& [queries, keys] : {std::pair<size_t, size_t>{1, 1}, {3, 66}, {64, 64}, {65, 131}}) {
     for (const size_t window : {0, 5, 64}) {
@@ -271,6 +272,7 @@ TEST_CASE("Weight gradients of any size, in any parts", "[kernels][rows]") {
 
 TEST_CASE("Weight gradients in pairs of any size, in any parts", "[kernels][rows]") {
   const auto* pairs = weight_gradient_in_pairs();
+  CHECK((pairs != nullptr) == multiplies_pairs());
   if (pairs == nullptr) return;  // this processor has no such products
   for (const size_t rows : {1, 5, 515}) {
     for (const auto& [outputs, inputs] : {std::pair<size_t, size_t>{1, 1}, {13, 33}, {300, 3}, {3, 1030}, {30, 64}}) {
