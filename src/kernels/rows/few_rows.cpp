@@ -1,6 +1,7 @@
 #include "kernels/rows/few_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -19,13 +20,14 @@ namespace blockzoo::rows::HWY_NAMESPACE {
 
 constexpr size_t kAhead = 32768;  // bytes, where one row is at work
 
-/// One row's outputs from the sums over its inputs before `first`.
+/// One row's outputs from the sums over its inputs before `first`. What is left is added without a choice for the
+/// compiler, so that a row gives the same in a block and alone.
 template <size_t kOutputs, class T>
 HWY_INLINE void put_totals(const FewRowsShape& shape, size_t first, const float* totals, const T* x, const T* w,
                            const T* bias, T* y) {
   for (size_t o = 0; o < kOutputs; ++o) {
     float total = totals[o];
-    for (size_t i = first; i < shape.inputs; ++i) total += wide(x[i]) * wide(w[o * shape.inputs + i]);
+    for (size_t i = first; i < shape.inputs; ++i) total = std::fma(wide(x[i]), wide(w[o * shape.inputs + i]), total);
     put(total + (bias == nullptr ? 0 : wide(bias[o])), y + o);
   }
 }
