@@ -31,6 +31,8 @@ DecayGroups decay_groups(const torch::nn::Module& model, const AdamwConfig& conf
   return groups;
 }
 
+double clip_divisor(double norm, double limit) { return limit > 0 && norm > limit ? norm / limit : 1; }
+
 Adamw::Adamw(const AdamwConfig& config, torch::nn::Module& model) : config_(config) {
   const auto names = decay_groups(model, config);
   const auto parameters = model.named_parameters();
@@ -59,28 +61,23 @@ std::vector<Tensor> Adamw::gradients(const Group& group) const {
   return all;
 }
 
-double Adamw::clip(double limit) {
+double Adamw::gradient_norm() const {
   const at::NoGradGuard no_grad;
   std::vector<Tensor> all;
   for (const auto& group : groups_) {
     for (auto& gradient : gradients(group)) all.push_back(std::move(gradient));
   }
-  const double norm = std::sqrt(square_sum(all));
-  if (limit > 0 && norm > limit) {
-    for (const auto& group : groups_) {
-      for (const auto& parameter : group.parameters) parameter.grad().mul_(limit / norm);
-    }
-  }
-  return norm;
+  return std::sqrt(square_sum(all));
 }
 
-void Adamw::step(double factor) {
+void Adamw::step(double factor, double divisor) {
   const at::NoGradGuard no_grad;
   for (auto& group : groups_) {
     at::_foreach_add_(group.steps, 1);
+    const auto scale = divisor == 1 ? std::nullopt : std::make_optional(at::full_like(group.steps.front(), divisor));
     at::_fused_adamw_(group.parameters, gradients(group), group.means, group.squares, /*max_exp_avg_sqs=*/{},
                       group.steps, config_.lr * factor, config_.beta1, config_.beta2, group.weight_decay, config_.eps,
-                      /*amsgrad=*/false, /*maximize=*/false);
+                      /*amsgrad=*/false, /*maximize=*/false, scale);
   }
 }
 

@@ -98,10 +98,10 @@ StepResult Session::advance(bool by_layer) {
                     .z = sums.z / tokens,
                     .lr = std::get<AdamwConfig>(train.optimizer).lr * factor};
   if (by_layer) result.gradient_norms = gradient_norms();
-  result.gradient_norm = optimizer_.clip(train.clip);
+  result.gradient_norm = optimizer_.gradient_norm();
   result.finite = std::isfinite(result.loss) && std::isfinite(result.gradient_norm);
   if (!result.finite) return result;
-  optimizer_.step(factor);
+  optimizer_.step(factor, clip_divisor(result.gradient_norm, train.clip));
   ++step_;
   return result;
 }
@@ -158,13 +158,13 @@ NextUpdate Session::next_update() {
     batches_hash_ = hash_before;
   }
   NextUpdate result{.gradient_norms = gradient_norms()};
-  result.gradient_norm = optimizer_.clip(config_.train.clip);
+  result.gradient_norm = optimizer_.gradient_norm();
   const auto parameters = model_->named_parameters();
   const auto state = optimizer_.state();
   std::map<std::string, Tensor> weights_before, state_before;
   for (const auto& parameter : parameters) weights_before[parameter.key()] = parameter.value().clone();
   for (const auto& [name, tensor] : state) state_before[name] = tensor.clone();
-  optimizer_.step(rate_factor_now());
+  optimizer_.step(rate_factor_now(), clip_divisor(result.gradient_norm, config_.train.clip));
   std::map<std::string, double> squares, changes;
   const auto square = [](const Tensor& x) { return x.to(at::kDouble).square().sum().item<double>(); };
   for (const auto& parameter : parameters) {

@@ -71,16 +71,33 @@ TEST_CASE("With zero gradients exactly the decayed parameters shrink, by lr * we
   for (const auto& name : groups.kept) CHECK(at::equal(after[name], before[name]));
 }
 
-TEST_CASE("Clipping reports the joint norm and scales every gradient to the limit", "[train][optimizer][torch]") {
+TEST_CASE("The gradients' joint norm, and what clips it", "[train][optimizer][torch]") {
   auto model = tiny_model();
-  Adamw optimizer({}, *model);
+  const Adamw optimizer({}, *model);
   give_gradients(*model, 0.5);
   int64_t count = 0;
   for (const auto& parameter : model->parameters()) count += parameter.numel();
-  const double norm = 0.5 * std::sqrt(static_cast<double>(count));
-  CHECK(optimizer.clip(0) == Approx(norm));
-  CHECK(optimizer.clip(2) == Approx(norm));
-  CHECK(optimizer.clip(3) == Approx(2));
+  CHECK(optimizer.gradient_norm() == Approx(0.5 * std::sqrt(static_cast<double>(count))));
+  CHECK(clip_divisor(6, 2) == 3);
+  CHECK(clip_divisor(2, 2) == 1);
+  CHECK(clip_divisor(1, 2) == 1);
+  CHECK(clip_divisor(6, 0) == 1);
+}
+
+TEST_CASE("An update by divided gradients is one by gradients divided before", "[train][optimizer][torch]") {
+  auto model = tiny_model(), twin = tiny_model();
+  const AdamwConfig config{.lr = 0.1, .eps = 0.5};  // beside the root, so that the gradients' size shows
+  Adamw optimizer(config, *model), of_twin(config, *twin);
+  for (const double size : {1.0, -0.25}) {
+    give_gradients(*model, size);
+    give_gradients(*twin, size / 4);
+    optimizer.step(1, 4);
+    of_twin.step(1);
+    CHECK(optimizer.gradient_norm() == Approx(of_twin.gradient_norm()));
+    const auto after = model->named_parameters();
+    for (const auto& parameter : twin->named_parameters())
+      check_near(parameter.key(), after[parameter.key()], parameter.value(), tolerance(at::kFloat));
+  }
 }
 
 TEST_CASE("A missing gradient is named", "[train][optimizer][error][torch]") {

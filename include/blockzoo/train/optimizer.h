@@ -59,16 +59,19 @@ struct DecayGroups {
 };
 DecayGroups decay_groups(const torch::nn::Module& model, const AdamwConfig& config);
 
+/// What gradients of joint norm `norm` are divided by so that it is at most `limit` (0: no limit).
+double clip_divisor(double norm, double limit);
+
 class Adamw {
  public:
   Adamw(const AdamwConfig& config, torch::nn::Module& model);
 
-  /// Scales all gradients so that their joint Euclidean norm is at most `limit` (0: leaves them). Returns the norm
-  /// before.
-  double clip(double limit);
+  /// The joint Euclidean norm of all gradients.
+  double gradient_norm() const;
 
-  /// One update at lr * factor. Every parameter must have a gradient.
-  void step(double factor);
+  /// One update at lr * factor by gradients divided by `divisor`, in the pass that reads them. Every parameter must
+  /// have a gradient; they are left divided.
+  void step(double factor, double divisor = 1);
   void zero_grad();
 
   /// Moments and counts under "<parameter>.mean", ".square", ".step"; they share memory with the optimizer.
