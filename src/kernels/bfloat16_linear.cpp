@@ -7,6 +7,7 @@
 #include "kernels/parallel.h"
 #include "kernels/products.h"
 #include "kernels/rows/weight_gradient_pairs.h"
+#include "kernels/shared_packing.h"
 
 namespace blockzoo {
 namespace {
@@ -40,16 +41,18 @@ Tensor rounded(const Tensor& x) {
 
 Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
-/// dy^T x, float32.
-Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x) {
+/// dy^T x, float32. x is packed where `packed` is undefined.
+Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
   const auto* pairs = rows::weight_gradient_in_pairs();
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
-  const auto packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large
+  if (!packed.defined()) {
+    packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large
+    in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
+      pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
+    });
+  }
   auto dw = at::empty({dy.size(1), x.size(1)}, at::kFloat);
-  in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
-    pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
-  });
   in_parallel(pairs->tasks(shape), [&](size_t first, size_t last) {
     pairs->weight_gradient(shape, read<rows::Bf16>(dy), read<rows::Bf16Pair>(packed), first, last, write<float>(dw));
   });
@@ -57,11 +60,12 @@ Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x) {
 }
 
 struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& /*weight*/,
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias, const Tensor& rounded_weight) {
     RECORD_USER_SCOPE("blockzoo::linear");
     context->save_for_backward({x, rounded_weight});
     context->saved_data["bias"] = bias.has_value();
+    if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
     return at::linear(x, rounded_weight, bias ? std::make_optional(bias->to(at::kBFloat16)) : std::nullopt);
   }
 
@@ -71,7 +75,10 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
     const auto dy = as_matrix(gradients[0]).contiguous();
     variable_list result(4);
     if (context->needs_input_grad(0)) result[0] = at::mm(dy, weight).view(x.sizes());
-    if (context->needs_input_grad(1)) result[1] = summed_weight_gradient(dy, as_matrix(x));
+    if (context->needs_input_grad(1)) {
+      result[1] =
+          with_packing(context, [&](Tensor& packed) { return summed_weight_gradient(dy, as_matrix(x), packed); });
+    }
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = dy.sum(0, false, at::kFloat);
     return result;
   }

@@ -8,6 +8,7 @@
 #include "kernels/fast.h"
 #include "kernels/products.h"
 #include "kernels/rows/few_rows.h"
+#include "kernels/shared_packing.h"
 
 namespace blockzoo {
 namespace {
@@ -15,10 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// dy^T x, [out, in].
-Tensor weight_gradient(const Tensor& dy, const Tensor& x) {
-  return weight_gradient_by(products().weight_gradients, dy.reshape({-1, dy.size(-1)}), x.reshape({-1, x.size(-1)}));
-}
+Tensor as_rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
@@ -26,6 +24,7 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
     RECORD_USER_SCOPE("blockzoo::linear");
     context->save_for_backward({x, weight});
     context->saved_data["bias"] = bias.has_value();
+    if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
     return onednn_linear(x, weight, bias.value_or(Tensor()));
   }
 
@@ -36,9 +35,11 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
     const auto dy = gradients[0].contiguous();
     variable_list result(3);
     if (context->needs_input_grad(0)) result[0] = onednn_linear(dy, weight.t(), {});
-    if (context->needs_input_grad(1)) result[1] = weight_gradient(dy, x);
-    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2))
-      result[2] = dy.reshape({-1, dy.size(-1)}).sum(0);
+    if (context->needs_input_grad(1))
+      result[1] = with_packing(context, [&](Tensor& packed) {
+        return weight_gradient_by(products().weight_gradients, as_rows(dy), as_rows(x), packed);
+      });
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = as_rows(dy).sum(0);
     return result;
   }
 };

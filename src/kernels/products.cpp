@@ -47,14 +47,16 @@ const std::optional<c10::OperatorHandle>& onednn() {
   return handle;
 }
 
-Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x) {
+Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x, Tensor& packed) {
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
-  const auto packed = at::empty({static_cast<int64_t>(shape.packed_size())}, x.options());
+  if (!packed.defined()) {
+    packed = at::empty({static_cast<int64_t>(shape.packed_size())}, x.options());
+    in_parallel(shape.packing_tasks(), [&](size_t first, size_t last) {
+      rows::pack_inputs(shape, read<float>(x), first, last, write<float>(packed));
+    });
+  }
   auto dw = at::empty({dy.size(1), x.size(1)}, x.options());
-  in_parallel(shape.packing_tasks(), [&](size_t first, size_t last) {
-    rows::pack_inputs(shape, read<float>(x), first, last, write<float>(packed));
-  });
   in_parallel(shape.strips(), [&](size_t first, size_t last) {
     rows::weight_gradient(shape, read<float>(dy), read<float>(packed), first, last, write<float>(dw));
   });
@@ -102,9 +104,9 @@ Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
   return stack.front().toTensor();
 }
 
-Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x) {
+Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed) {
   if (multiplier == Multiplier::kBlas) return at::mm(dy.t(), x);
-  if (multiplier == Multiplier::kRows) return weight_gradient_by_rows(dy.contiguous(), x.contiguous());
+  if (multiplier == Multiplier::kRows) return weight_gradient_by_rows(dy.contiguous(), x.contiguous(), packed);
   if (dy.size(1) >= x.size(1)) return onednn_linear(dy.t(), x.t(), {});  // it wants many rows of output
   return onednn_linear(x.t(), dy.t(), {}).t().contiguous();
 }

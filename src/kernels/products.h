@@ -35,8 +35,9 @@ const Products& products();
 Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias);
 bool onednn_is_there();
 
-/// dy^T x of float32 matrices [rows, out] and [rows, in]: [out, in].
-Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x);
+/// dy^T x of float32 matrices [rows, out] and [rows, in]: [out, in]. Our own rows read x as they pack it: `packed`,
+/// which is filled where it is undefined.
+Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed);
 
 /// Whether our own rows compute the weight gradients of bfloat16, as float32 sums: where the processor multiplies pairs
 /// and has no tiles, with which oneDNN would be faster.

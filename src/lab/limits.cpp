@@ -88,7 +88,10 @@ std::vector<ProductSpeed> compare_libraries(const RunConfig& config) {
         {kOnednn, flops / quickest([&] { onednn_linear(dy, w.t(), {}); })}};
     auto& weights = speed_of("weight gradient", choice.weight_gradients).flops_per_s;
     for (const auto multiplier : {kBlas, kOnednn, kRows})
-      weights[multiplier] = flops / quickest([&] { weight_gradient_by(multiplier, dy, x); });
+      weights[multiplier] = flops / quickest([&, packed = Tensor()]() mutable {
+                              packed.reset();
+                              weight_gradient_by(multiplier, dy, x, packed);
+                            });
   }
   return speeds;
 }

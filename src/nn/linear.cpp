@@ -2,6 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/nn/parameter.h"
 
@@ -19,10 +21,11 @@ EmbeddingImpl::EmbeddingImpl(int64_t rows, int64_t width)
 
 Tensor EmbeddingImpl::forward(const Tensor& ids) {
   if (ids.is_cpu() && ids.numel() > 0) {  // elsewhere reading the extremes would make the device wait
-    const auto [low, high] = at::aminmax(ids);
-    const auto least = low.item<int64_t>(), most = high.item<int64_t>();
-    TORCH_CHECK(least >= 0 && most < weight.size(0), "[embedding] ids must be 0 to ", weight.size(0) - 1, ", got ",
-                least < 0 ? least : most);
+    const auto all = ids.to(at::kLong).contiguous();
+    const auto* first = all.const_data_ptr<int64_t>();
+    const auto [low, high] = std::minmax_element(first, first + all.numel());
+    TORCH_CHECK(*low >= 0 && *high < weight.size(0), "[embedding] ids must be 0 to ", weight.size(0) - 1, ", got ",
+                *low < 0 ? *low : *high);
   }
   return at::embedding(weight, ids);
 }

@@ -139,7 +139,8 @@ TEST_CASE("Weight gradients by everyone equal the definition, of every size", "[
       const auto largest = dy.abs().to(at::kDouble).t().mm(x.abs().to(at::kDouble)).max().item<double>();
       for (const auto multiplier : {kBlas, kOnednn, kRows}) {
         if (multiplier == kOnednn && !onednn_is_there()) continue;
-        check_near(name_of(multiplier), weight_gradient_by(multiplier, dy, x), expected,
+        Tensor packed;
+        check_near(name_of(multiplier), weight_gradient_by(multiplier, dy, x, packed), expected,
                    {.absolute = 1e-6 * largest, .relative = 0});
       }
     }
@@ -149,10 +150,13 @@ TEST_CASE("Weight gradients by everyone equal the definition, of every size", "[
 TEST_CASE("Weight gradients by rows are bit for bit the same with every number of threads", "[kernels][torch][fast]") {
   const auto dy = ramp("dy", {300, 130}).to(at::kFloat), x = ramp("x", {300, 70}).to(at::kFloat);
   const auto threads = at::get_num_threads();
-  const auto expected = weight_gradient_by(Multiplier::kRows, dy, x);
+  Tensor packed;
+  const auto expected = weight_gradient_by(Multiplier::kRows, dy, x, packed);
   for (const int count : {1, 2, 3}) {
     at::set_num_threads(count);
-    check_equal(std::to_string(count) + " threads", weight_gradient_by(Multiplier::kRows, dy, x), expected);
+    Tensor fresh;
+    check_equal(std::to_string(count) + " threads", weight_gradient_by(Multiplier::kRows, dy, x, fresh), expected);
+    check_equal("packed before", weight_gradient_by(Multiplier::kRows, dy, x, fresh), expected);
   }
   at::set_num_threads(threads);
 }

@@ -18,8 +18,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
-constexpr size_t kAhead = 32768;  // bytes, where one row is at work
-
 /// One row's outputs from the sums over its inputs before `first`. What is left is added without a choice for the
 /// compiler, so that a row gives the same in a block and alone.
 template <size_t kOutputs, class T>
@@ -63,27 +61,6 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
   }
 }
 
-/// One row of x against kOutputs rows of w, one after the other as memory has them.
-template <size_t kOutputs, class T>
-HWY_INLINE void one_row_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  const size_t inputs = shape.inputs, whole = inputs / lanes() * lanes();
-  Vector sums[4];
-  HWY_UNROLL(4)
-  for (size_t o = 0; o < 4; ++o) sums[o] = hn::Zero(Floats());
-  HWY_UNROLL(4)
-  for (size_t o = 0; o < kOutputs; ++o) {
-    auto sum = hn::Zero(Floats());
-    for (size_t i = 0; i < whole; i += lanes()) {
-      sum = hn::MulAdd(load_whole(x + i), load_whole(w + o * inputs + i), sum);
-      prefetch(w + o * inputs + i, kAhead);
-    }
-    sums[o] = sum;
-  }
-  float totals[4];
-  sums_of_four(sums, totals);
-  put_totals<kOutputs>(shape, whole, totals, x, w, bias, y);
-}
-
 /// All rows against the outputs from `o` on that make blocks of kOutputs; returns the first that is left.
 template <size_t kRows, size_t kOutputs, class T>
 HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const T* w, const T* bias, size_t o,
@@ -95,7 +72,8 @@ HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const 
       few_rows_block<kRows, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
                                       y + r * shape.outputs + o);
     for (; r < shape.rows; ++r)
-      one_row_block<kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias, y + r * shape.outputs + o);
+      few_rows_block<1, kOutputs>(shape, x + r * shape.inputs, w + o * shape.inputs, own_bias,
+                                  y + r * shape.outputs + o);
   }
   return o;
 }

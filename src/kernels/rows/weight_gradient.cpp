@@ -16,12 +16,13 @@
 #define BLOCKZOO_KERNELS_ROWS_WEIGHT_GRADIENT_CPP_
 namespace blockzoo::rows {
 
-// Blocks after Goto and van de Geijn (2008, Anatomy of High-Performance Matrix Multiplication): a panel of X stays in
-// the first cache while strips of dY go by, which stay in the second while all panels of X do.
+// Blocks after Goto and van de Geijn (2008, Anatomy of High-Performance Matrix Multiplication): a panel of X is read
+// again for every strip of dY, which stay in the second cache while all panels of X go by. Narrow strips divide the
+// usual widths evenly between threads.
 constexpr size_t kPanel = 32;        // columns of X side by side
-constexpr size_t kStrip = 12;        // columns of dY side by side, rows of dW
-constexpr size_t kDepth = 320;       // rows of X and dY taken at once
-constexpr size_t kBlockStrips = 12;  // strips taken at once
+constexpr size_t kStrip = 8;         // columns of dY side by side, rows of dW
+constexpr size_t kDepth = 512;       // rows of X and dY taken at once
+constexpr size_t kBlockStrips = 18;  // strips taken at once
 
 inline size_t parts(size_t count, size_t size) { return (count + size - 1) / size; }
 
@@ -53,13 +54,10 @@ void pack_inputs_f32(const WeightGradientShape& shape, const float* x, size_t fi
 
 /// kStrip rows and kPanel columns of dW, or what is added to them.
 HWY_INLINE void whole_tile(size_t depth, const float* strip, const float* panel, Dense<float> dw, bool add) {
-  constexpr size_t kVectors = HWY_TARGET == HWY_AVX3 ? 2 : 1, kRows = HWY_TARGET == HWY_AVX3 ? kStrip : kStrip / 2;
-  const Part part{0, 0, 0, depth};
-  for (size_t r = 0; r < kStrip; r += kRows) {
-    for (size_t i = 0; i < kPanel; i += kVectors * lanes())
-      product_block<kRows, kVectors>(part, {strip + r, 1, kStrip}, {panel + i, kPanel},
-                                     {dw.from + r * dw.row + i, dw.row}, add);
-  }
+  constexpr size_t kVectors = HWY_TARGET == HWY_AVX3 ? 2 : 1;
+  for (size_t i = 0; i < kPanel; i += kVectors * lanes())
+    product_block<kStrip, kVectors>({0, 0, 0, depth}, {strip, 1, kStrip}, {panel + i, kPanel}, {dw.from + i, dw.row},
+                                    add);
 }
 
 /// The same where dW ends, `rows` by `columns` of them.

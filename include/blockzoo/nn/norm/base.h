@@ -15,6 +15,12 @@ namespace blockzoo {
 class NormImpl : public torch::nn::Module {
  public:
   virtual Tensor forward(const Tensor& x) = 0;
+
+  /// Gains and biases are float32 or wider, beside weights of half precision too: they are few, and statistics are
+  /// wide.
+  void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) override;
+  void to(at::ScalarType dtype, bool non_blocking = false) override;
+  using torch::nn::Module::to;
 };
 TORCH_MODULE(Norm);
 
