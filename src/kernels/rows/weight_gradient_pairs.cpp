@@ -24,9 +24,9 @@ namespace blockzoo::rows::HWY_NAMESPACE {
 
 // Blocks as in weight_gradient.cpp, with two rows of X and dY where it has one.
 constexpr size_t kPanel = 32;        // columns of X side by side
-constexpr size_t kStrip = 12;        // columns of dY side by side, rows of dW
-constexpr size_t kDepth = 512;       // rows of X and dY taken at once
-constexpr size_t kBlockStrips = 12;  // strips taken at once
+constexpr size_t kStrip = 8;         // columns of dY side by side, rows of dW
+constexpr size_t kDepth = 1024;      // rows of X and dY taken at once
+constexpr size_t kBlockStrips = 16;  // strips taken at once
 constexpr size_t kAhead = 16;        // rows that memory is asked for before they are packed
 constexpr size_t kGap = 16;   // pairs between panels, whose rows would else push each other out of the first cache
 constexpr size_t kGroup = 4;  // rows of dW that a task has
@@ -40,7 +40,7 @@ constexpr size_t panel_size(size_t pairs) {
 }
 
 HWY_INLINE size_t packed_rows(const WeightGradientShape& shape) {
-  return parts(shape.inputs, kPanel) * panel_size<kPanel>(kDepth / 2);
+  return parts(shape.inputs, kPanel) * panel_size<kPanel>(parts(std::min(kDepth, shape.rows), 2));
 }
 
 /// `width` columns of some rows, panel by panel: [panels, depth / 2, kWidth] with gaps, filled up with zeros.
