@@ -89,6 +89,13 @@ Tensor restored(const Tensor& gradient, const Tensor& x) {
   return narrow.to(x.scalar_type());
 }
 
+/// Zeros in the place of bias [B, H, T, S]; behind each row there is room for a vector.
+Tensor bias_gradient(const Tensor& bias) {
+  const auto keys = bias.size(3);
+  return at::zeros({bias.size(0), bias.size(1), bias.size(2), keys + filled(keys, kStep)}, at::kFloat)
+      .slice(-1, 0, keys);
+}
+
 /// Sums over the query heads that share a key head: [B, S, H, K] -> [B, S, G, K].
 Tensor by_key_head(const Tensor& x, int64_t groups) {
   return x.size(2) == groups ? x : x.unflatten(2, {groups, -1}).sum(3);
@@ -134,7 +141,7 @@ void attend_to(const rows::AttentionShape& shape, const TileTensors& tensors, co
 struct TileGradients {
   Tensor dq, dk, dv;
   float* dbias = nullptr;
-  int64_t dbias_batch = 0;
+  int64_t dbias_batch = 0, dbias_head = 0, dbias_query = 0;
 
   template <class T, class D>
   rows::AttentionGradients<T, D> pointers(const Tensor& y, const Tensor& dy, const Tensor& log_z) const {
@@ -145,7 +152,9 @@ struct TileGradients {
             .dk = write<D>(dk),
             .dv = write<D>(dv),
             .dbias = dbias,
-            .dbias_batch = dbias_batch};
+            .dbias_batch = dbias_batch,
+            .dbias_head = dbias_head,
+            .dbias_query = dbias_query};
   }
 };
 
@@ -185,6 +194,7 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     attend_to(shape, tensors, y, log_z);
     const auto result = restored(y, v);
     context->save_for_backward({q, k, v, bias, result, log_z, table});
+    context->saved_data["bias_learns"] = given_bias && given_bias->requires_grad();
     context->saved_data["table_learns"] = distance_bias && distance_bias->requires_grad();
     if (distance_bias) context->saved_data["table_type"] = distance_bias->scalar_type();
     context->saved_data["window"] = window;
@@ -213,16 +223,27 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
         table_learns ? at::zeros({q.size(0), table.size(0), table.size(1)}, at::kFloat) : Tensor();  // of each sequence
     const bool summed = q.size(2) != k.size(2);  // over the heads that share a key head
     const auto type = pairs_for(q) != nullptr && !summed ? q.scalar_type() : at::kFloat;
-    const TileGradients to{.dq = at::empty_like(tensors.q),
-                           .dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, type),
-                           .dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, type),
-                           .dbias = table_learns ? write<float>(dtable) + first_row(shape) : nullptr,
-                           .dbias_batch = table_learns ? dtable.stride(0) : 0};
+    const auto dbias = data["bias_learns"].toBool() ? bias_gradient(saved[3]) : Tensor();
+    TileGradients to{.dq = at::empty_like(tensors.q),
+                     .dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, type),
+                     .dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, type)};
+    if (table_learns) {
+      to.dbias = write<float>(dtable) + first_row(shape);
+      to.dbias_batch = dtable.stride(0);
+      to.dbias_head = dtable.stride(1);
+      to.dbias_query = -1;
+    } else if (dbias.defined()) {
+      to.dbias = write<float>(dbias);
+      to.dbias_batch = dbias.stride(0);
+      to.dbias_head = dbias.stride(1);
+      to.dbias_query = dbias.stride(2);
+    }
     attend_backward_to(shape, tensors, y, dy, saved[5], to);
     variable_list result(10);
     result[0] = restored(to.dq, q);
     result[1] = restored(by_key_head(to.dk, k.size(2)), k);
     result[2] = restored(by_key_head(to.dv, k.size(2)), v);
+    result[3] = dbias;
     if (table_learns) result[4] = dtable.sum(0).slice(1, 0, k.size(1)).flip(1).to(data["table_type"].toScalarType());
     return result;
   }
@@ -231,8 +252,8 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
 bool bias_fits(const Tensor& bias, const Tensor& distance_bias) {
   if (distance_bias.defined() && (bias.defined() || !fast_on_cpu(distance_bias))) return false;
   if (!bias.defined()) return true;
-  const bool learns = bias.requires_grad() && at::GradMode::is_enabled();
-  return fast_on_cpu(bias) && bias.scalar_type() == at::kFloat && !learns && bias.stride(-1) == 1;
+  const bool learns = bias.requires_grad() && at::GradMode::is_enabled(), of_each_head = bias.dim() == 4;
+  return fast_on_cpu(bias) && bias.scalar_type() == at::kFloat && (!learns || of_each_head) && bias.stride(-1) == 1;
 }
 
 }  // namespace

@@ -138,29 +138,26 @@ Traced TracedAttention::relative_scores(const Traced& q, const Heads& heads) {
   const auto* position = std::get_if<TransformerXlPositionConfig>(&block_.position);
   if (position == nullptr) return {};
   auto& tape = on_.tape();
-  const auto length = on_.settings().length;
-  const auto asking = on_.mapped(position->biases ? on_.mapped(q) : q);  // in the order of a product by heads
-  const auto keys = tape.apply({}, {.values = q.values, .each = q.each});
-  const auto by_distance =
-      tape.apply({asking, keys}, {.values = pairs(heads), .each = q.each, .saved = {asking.memory, keys.memory}});
-  const auto of_pairs =
-      tape.apply({by_distance}, {.values = pairs(heads),
-                                 .each = q.each,
-                                 .saved = {by_distance.memory},  // of which gather's backward reads the shape
-                                 .extra = kNumber * length * length});
-  return on_.mapped(of_pairs);  // times the scale
+  const auto biased = position->biases ? on_.mapped(q) : q;
+  const auto asking = on_.mapped(on_.mapped(biased));  // times the scale, in the order of a product by heads
+  const auto keys = tape.apply({}, {.values = q.values / on_.settings().batch, .each = q.each});
+  const auto by_distance = tape.apply({asking, keys}, {.values = pairs(heads),
+                                                       .each = q.each,
+                                                       .saved = {asking.memory, keys.memory},
+                                                       .backward_scratch = q.each * pairs(heads)});
+  return tape.cast(on_.mapped(by_distance), kWide);
 }
 
 Traced TracedAttention::attend(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative,
                                const Modifiers& with) {
-  if (on_.settings().fast() && relative.values == 0) return in_tiles(q, seen, heads);
+  if (on_.settings().fast()) return in_tiles(q, seen, heads, relative);
   const bool biased = relative.values > 0 || std::holds_alternative<AlibiPositionConfig>(block_.position) ||
                       std::holds_alternative<RelativeBiasPositionConfig>(block_.position);
   if (!biased && !with.capped && with.dropout == 0) return by_library(q, seen, heads, with.windowed);
   return by_formula(q, seen, heads, relative, with);
 }
 
-Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const Heads& heads) {
+Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative) {
   const auto& settings = on_.settings();
   const auto tokens = settings.tokens();
   const auto width = filled_up(heads.width, kLanes), value = filled_up(heads.value_width, kLanes);
@@ -174,17 +171,22 @@ Traced TracedAttention::in_tiles(const Traced& q, const TracedKeys& seen, const 
   // Gradients of keys are summed, or rounded by themselves.
   const bool of_heads = (q.each != kWide && !pairs) || heads.heads != heads.key_heads;
   const auto of_head = kWide * tokens * heads.heads, of_key_gradients = of_heads ? of_head : of_queries;
-  return on_.tape().apply(
-      {q, seen.keys, seen.values},
-      {.values = tokens * heads.heads * heads.value_width,
-       .each = q.each,
-       .saved = {q.memory, seen.keys.memory, seen.values.memory},
-       .saves_result = true,
-       .extra = of_head,
-       .forward_scratch = gathered + keys_across + (values_wider ? of_queries * value : 0),
-       .backward_scratch = gathered + (wider ? of_queries * width : 0) + (values_wider ? 2 * of_queries * value : 0) +
-                           (of_heads || wider ? of_key_gradients * width : 0) +
-                           (of_heads || values_wider ? of_key_gradients * value : 0)});
+  std::vector<Traced> inputs{q, seen.keys, seen.values};
+  std::vector<Memory> saved{q.memory, seen.keys.memory, seen.values.memory};
+  if (relative.values > 0) {
+    inputs.push_back(relative);
+    saved.push_back(relative.memory);
+  }
+  return on_.tape().apply(inputs, {.values = tokens * heads.heads * heads.value_width,
+                                   .each = q.each,
+                                   .saved = saved,
+                                   .saves_result = true,
+                                   .extra = of_head,
+                                   .forward_scratch = gathered + keys_across + (values_wider ? of_queries * value : 0),
+                                   .backward_scratch = gathered + (wider ? of_queries * width : 0) +
+                                                       (values_wider ? 2 * of_queries * value : 0) +
+                                                       (of_heads || wider ? of_key_gradients * width : 0) +
+                                                       (of_heads || values_wider ? of_key_gradients * value : 0)});
 }
 
 Traced TracedAttention::by_formula(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative,

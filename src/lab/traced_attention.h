@@ -36,7 +36,7 @@ class TracedAttention {
   Traced content_queries(const Traced& q);
   Traced attend(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative,
                 const Modifiers& with);
-  Traced in_tiles(const Traced& q, const TracedKeys& seen, const Heads& heads);
+  Traced in_tiles(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative);
   Traced by_formula(const Traced& q, const TracedKeys& seen, const Heads& heads, const Traced& relative,
                     const Modifiers& with);
   Traced by_library(const Traced& q, const TracedKeys& seen, const Heads& heads, bool windowed);

@@ -116,7 +116,7 @@ struct PositionElementCounter {
   PassFlops operator()(const TransformerXlPositionConfig& position) const {
     const auto queries = static_cast<double>(dims.heads * dims.rotary_width);
     const double biases = position.biases ? 2 * queries : 0;
-    return {biases, biases + queries};  // the two readers of the queries
+    return {biases + queries, biases + 2 * queries};  // the scores' factor, and the two readers of the queries
   }
   template <class OnEmbeddingOrScores>
   PassFlops operator()(const OnEmbeddingOrScores&) const {
@@ -219,7 +219,7 @@ PassFlops score_flops(const BlockConfig& block) {
       block.attention);
   if (std::holds_alternative<AlibiPositionConfig>(block.position)) flops += PassFlops{1, 0};
   if (std::holds_alternative<RelativeBiasPositionConfig>(block.position)) flops += PassFlops{1, 1};
-  if (std::holds_alternative<TransformerXlPositionConfig>(block.position)) flops += PassFlops{2, 1};
+  if (std::holds_alternative<TransformerXlPositionConfig>(block.position)) flops += PassFlops{1, 0};
   return flops;
 }
 

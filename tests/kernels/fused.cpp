@@ -9,6 +9,7 @@
 #include "blockzoo/kernels/rms_norm.h"
 #include "blockzoo/kernels/rotary.h"
 #include "blockzoo/kernels/square_sum.h"
+#include "kernels/attention_tiles.h"
 #include "kernels/products.h"
 #include "kernels/rows/instructions.h"
 #include "kernels/twin.h"
@@ -285,6 +286,25 @@ TEST_CASE("Biases by distance are added in tiles, and learn", "[kernels][torch][
         check_share(biased, inputs, at::kFloat, 1e-5);
         check_share(biased, inputs, at::kBFloat16, 0x1p-7);  // a bias's gradient sums that of up to 130 rounded rows
       }
+    }
+  }
+}
+
+TEST_CASE("Biases of every pair learn in tiles, wherever they lie in memory", "[kernels][torch][fast][attention]") {
+  for (const auto& [length, keys, groups] :
+       {std::array<int64_t, 3>{2, 2, 1}, {70, 70, 2}, {64, 64, 2}, {40, 150, 1}, {130, 130, 2}}) {
+    for (const int64_t window : {0, 7, 100}) {
+      INFO("T " << length << ", S " << keys << ", G " << groups << ", window " << window);
+      const Operator biased = [&, window = window](const auto& t) {
+        AttendOptions options{.scale = 0.4, .window = window, .softcap = window == 7 ? 1.5 : 0};
+        options.bias = t[3].to(at::promote_types(t[3].scalar_type(), at::kFloat)).transpose(0, 1);
+        REQUIRE((t[0].scalar_type() == at::kDouble || tiles_fit(t[0], t[1], t[2], options)));
+        return attend(t[0], t[1], t[2], options);
+      };
+      const std::vector<Tensor> inputs{2 * ramp("q", {2, length, 2, 24}), 2 * ramp("k", {2, keys, groups, 24}),
+                                       ramp("v", {2, keys, groups, 16}), ramp("bias", {2, 2, length, keys})};
+      check_share(biased, inputs, at::kFloat, 1e-5);
+      check_share(biased, inputs, at::kBFloat16, 0x1p-7);
     }
   }
 }

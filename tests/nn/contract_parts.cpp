@@ -83,7 +83,7 @@ TEST_CASE("every position encoding keeps shape and type where it acts", "[nn][to
       if (const auto bias = position->distance_bias(8); bias.defined()) CHECK(bias.sizes() == at::IntArrayRef{2, 8});
       CHECK(position->content_queries(q).sizes() == q.sizes());
       CHECK(position->content_queries(q).scalar_type() == type);
-      if (const auto scores = position->relative_scores(q, 8); scores.defined()) {
+      if (const auto scores = position->relative_scores(q, 8, 1); scores.defined()) {
         CHECK(scores.sizes() == at::IntArrayRef{2, 2, 5, 8});
         CHECK(scores.scalar_type() == type);
       }

@@ -96,13 +96,13 @@ TEST_CASE("Transformer-XL's scores know distances only, and a few queries at the
   position->to(at::kDouble);
   fill_with_ramp(*position);
   const auto q = ramp("q", {1, 1, 2, 4}).expand({1, 9, 2, 4});  // the same query at every place
-  const auto scores = position->relative_scores(q, 9);
+  const auto scores = position->relative_scores(q, 9, 1);
   for (int64_t step = 1; step < 9; ++step)
     check_near("diagonal", scores.slice(2, step).slice(3, step).tril(),
                scores.slice(2, 0, 9 - step).slice(3, 0, 9 - step).tril());
   const auto different = ramp("d", {1, 9, 2, 4});
-  check_near("the last three", position->relative_scores(different.slice(1, 6), 9),
-             position->relative_scores(different, 9).slice(2, 6));
+  check_near("the last three", position->relative_scores(different.slice(1, 6), 9, 1),
+             position->relative_scores(different, 9, 1).slice(2, 6));
 }
 
 TEST_CASE("ALiBi's slopes are those of the paper", "[nn][torch][identity][position]") {

@@ -76,7 +76,7 @@ void attend_backward_tasks(const AttentionShape& shape, const AttentionInputs<T>
                dy = query_rows(tile, gradients.dy, value_width);
     const auto k = key_rows(tile, inputs.k, width), v = key_rows(tile, inputs.v, value_width);
     const auto dk = own_key_rows(tile, gradients.dk, width), dv = own_key_rows(tile, gradients.dv, value_width);
-    float* dbias = bias_gradient(tile, gradients);
+    const auto dbias = bias_gradient(tile, gradients);
     take_means(y, dy, shape.queries, means.data());
     std::fill(dqueries.begin(), dqueries.end(), 0.0F);
     for (size_t key_tile = 0; key_tile < shape.key_tiles(); ++key_tile) {

@@ -61,9 +61,10 @@ struct AttentionGradients {
   T* dq = nullptr;
   D* dk = nullptr;
   D* dv = nullptr;
-  // Null, or [B, H] such tables with bias_query and bias_head, zero before: the bias's gradient.
+  // Null, or what becomes the bias's gradient, zero before: for query t and key j, dbias[t * dbias_query + j] of the
+  // batch and head, whose rows are written to the end of the last vector that the query sees.
   float* dbias = nullptr;
-  ptrdiff_t dbias_batch = 0;
+  ptrdiff_t dbias_batch = 0, dbias_head = 0, dbias_query = 0;
 };
 
 /// Gradients of the tasks first to last, of batch * heads.

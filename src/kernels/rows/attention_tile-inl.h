@@ -84,12 +84,18 @@ HWY_INLINE TileView head_of(const AttentionShape& shape, size_t task) {
           .key_count = 0};
 }
 
-/// Where the head's gradient of the bias is, or null.
+/// Where the head's gradient of the bias is, or null, and how far it is from one query to the next.
+struct BiasGradient {
+  float* from = nullptr;
+  ptrdiff_t query = 0;
+};
+
 template <class Gradients>
-HWY_INLINE float* bias_gradient(const TileView& tile, const Gradients& gradients) {
-  if (gradients.dbias == nullptr) return nullptr;
-  return gradients.dbias + static_cast<ptrdiff_t>(tile.batch) * gradients.dbias_batch +
-         static_cast<ptrdiff_t>(tile.head) * tile.shape.bias_head;
+HWY_INLINE BiasGradient bias_gradient(const TileView& tile, const Gradients& gradients) {
+  if (gradients.dbias == nullptr) return {};
+  return {gradients.dbias + static_cast<ptrdiff_t>(tile.batch) * gradients.dbias_batch +
+              static_cast<ptrdiff_t>(tile.head) * gradients.dbias_head,
+          gradients.dbias_query};
 }
 
 /// Key tiles that the queries from `first` on, `count` of them, may look at.
@@ -355,24 +361,24 @@ HWY_INLINE void put_results(const TileView& tile, const RunningSoftmax& softmax,
 }
 
 /// Weights of a tile from its scores, and the gradients of the scores before the cap from those of the weights. Adds
-/// those after the cap to the head's `dbias`, where it is not null.
+/// those after the cap to the bias's gradient, where there is one.
 HWY_INLINE void take_score_gradients(const TileView& tile, const float* log_z, const float* along, float* weights,
-                                     float* gradients, const float* slopes, float* dbias) {
+                                     float* gradients, const float* slopes, BiasGradient dbias) {
   for (size_t r = 0; r < tile.query_count; ++r) {
     const auto shift = all(log_z[tile.first_query + r]), mean = all(along[r]);
     const RowSeed seed(tile, r);
     const SeenVectors seen(tile, r);
     seen.clear_others(weights + r * kTile);
     seen.clear_others(gradients + r * kTile);
-    const auto bias_row = static_cast<ptrdiff_t>(tile.first_query + r) * tile.shape.bias_query +
+    const auto bias_row = static_cast<ptrdiff_t>(tile.first_query + r) * dbias.query +
                           static_cast<ptrdiff_t>(tile.first_key) - static_cast<ptrdiff_t>(r * kTile);
     for (size_t i = r * kTile + seen.first; i < r * kTile + seen.last; i += lanes()) {
       const auto weight = exp_of_negative(hn::Sub(load_whole(weights + i), shift));
       const bool drops = tile.shape.dropout > 0;
       const auto keep = drops ? kept(tile.shape, seed, tile.first_key + i - r * kTile) : all(1);
       auto gradient = hn::Mul(weight, hn::Sub(hn::Mul(keep, load_whole(gradients + i)), mean));
-      if (dbias != nullptr) {
-        float* to = dbias + bias_row + static_cast<ptrdiff_t>(i);
+      if (dbias.from != nullptr) {
+        float* to = dbias.from + bias_row + static_cast<ptrdiff_t>(i);
         store_whole(hn::Add(load_whole(to), gradient), to);
       }
       if (slopes != nullptr) gradient = hn::Mul(gradient, load_whole(slopes + i));

@@ -10,12 +10,12 @@ Tensor PositionImpl::embed(const Tensor& x, const Places&) const { return x; }
 Tensor PositionImpl::rotate(const Tensor& x, const Places&) const { return x; }
 Tensor PositionImpl::distance_bias(int64_t) const { return {}; }
 Tensor PositionImpl::content_queries(const Tensor& q) const { return q; }
-Tensor PositionImpl::relative_scores(const Tensor&, int64_t) const { return {}; }
+Tensor PositionImpl::relative_scores(const Tensor&, int64_t, double) const { return {}; }
 
 void PositionImpl::add_scores(const Tensor& q, int64_t keys, AttendOptions& options) const {
   options.distance_bias = distance_bias(keys);
-  const auto relative = relative_scores(q, keys);
-  options.bias = relative.defined() ? relative * options.scale : relative;
+  const auto relative = relative_scores(q, keys, options.scale);
+  options.bias = relative.defined() ? relative.to(at::promote_types(relative.scalar_type(), at::kFloat)) : relative;
 }
 
 Tensor PositionImpl::rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {

@@ -36,17 +36,19 @@ TransformerXlPositionImpl::TransformerXlPositionImpl(const TransformerXlPosition
 
 Tensor TransformerXlPositionImpl::content_queries(const Tensor& q) const { return with_bias(q, content_bias_); }
 
-Tensor TransformerXlPositionImpl::relative_scores(const Tensor& q, int64_t keys) const {
+Tensor TransformerXlPositionImpl::relative_scores(const Tensor& q, int64_t keys, double factor) const {
   TORCH_CHECK(keys <= waves_.size(0), "[transformer_xl] positions up to ", keys, " are asked for, but there are ",
               waves_.size(0));
   const auto waves = waves_.slice(0, 0, keys).to(projection_->weight.scalar_type());
   const auto projected = linear_map(waves, projection_->weight).to(q.scalar_type());
-  const auto r = projected.unflatten(-1, {heads_, q.size(-1)});  // [S, H, K]
-  const auto by_distance = at::matmul(with_bias(q, position_bias_).transpose(1, 2), r.permute({1, 2, 0}));
-  const auto whole = at::TensorOptions().dtype(at::kLong).device(q.device());
-  const auto i = at::arange(keys - q.size(1), keys, whole).unsqueeze(1), j = at::arange(keys, whole);
-  const auto distance = (i - j).clamp_min(0);                                   // keys after the query are masked
-  return by_distance.gather(-1, distance.expand({q.size(0), heads_, -1, -1}));  // [B, H, T, S]
+  const auto r = projected.unflatten(-1, {heads_, q.size(-1)});                                     // [S, H, K]
+  const auto asking = (with_bias(q, position_bias_) * factor).permute({2, 0, 1, 3}).flatten(1, 2);  // [H, B T, K]
+  const auto by_distance = at::bmm(asking, r.flip(0).permute({1, 2, 0}));                           // S-1, ..., 0
+  // With a column in front, the numbers behind the first T are rows of S that begin at column T-1-t of query t: what
+  // stands in column j then is that of distance S-T+t-j.
+  const auto padded = at::constant_pad_nd(by_distance, {1, 0});                // [H, B T, S+1]
+  const auto rows = padded.view({heads_, q.size(0), -1}).slice(2, q.size(1));  // [H, B, T S]
+  return rows.unflatten(2, {q.size(1), keys}).transpose(0, 1);
 }
 
 }  // namespace blockzoo

@@ -31,9 +31,10 @@ class PositionImpl : public torch::nn::Module {
   virtual Tensor distance_bias(int64_t distances) const;
   /// What meets the keys in the queries' place: q [B, T, H, rotary_width] -> the same shape.
   virtual Tensor content_queries(const Tensor& q) const;
-  /// Added to the scores before their factor, for such queries, which stand at the last T of S positions in a row:
-  /// [B, H, T, S]; undefined means nothing. It knows distances alone, so it is the same wherever the S positions are.
-  virtual Tensor relative_scores(const Tensor& q, int64_t keys) const;
+  /// Added to the scores, times their factor, for such queries, which stand at the last T of S positions in a row:
+  /// [B, H, T, S], any numbers for keys behind a query; undefined means nothing. It knows distances alone, so it is the
+  /// same wherever the S positions are.
+  virtual Tensor relative_scores(const Tensor& q, int64_t keys, double factor) const;
 
   /// Puts all that is added to the scores of `q` and `keys` keys into the options, whose scale is their factor.
   void add_scores(const Tensor& q, int64_t keys, AttendOptions& options) const;

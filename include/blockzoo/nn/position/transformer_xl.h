@@ -38,7 +38,7 @@ class TransformerXlPositionImpl final : public PositionImpl {
  public:
   TransformerXlPositionImpl(const TransformerXlPositionConfig& config, const PositionDims& dims);
   Tensor content_queries(const Tensor& q) const override;
-  Tensor relative_scores(const Tensor& q, int64_t keys) const override;
+  Tensor relative_scores(const Tensor& q, int64_t keys, double factor) const override;
 
  private:
   const int64_t heads_;
