@@ -83,15 +83,7 @@ void SentencePieceTokenizer::read_pieces() {
 }
 
 std::vector<int64_t> SentencePieceTokenizer::ids_of(std::string_view text, TextStart start) const {
-  std::unique_ptr<WordCache> cache;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      cache = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (!cache) cache = std::make_unique<WordCache>();
+  const auto cache = caches_.lend();
   std::vector<uint32_t> ids;
   each_run(
       text,
@@ -99,8 +91,6 @@ std::vector<int64_t> SentencePieceTokenizer::ids_of(std::string_view text, TextS
         encode_valid(run, run.data() == text.data() ? start : TextStart::kGoesOn, *cache, ids);
       },
       [&](std::string_view run) { encode_broken(run, ids); });
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(cache));
   return {ids.begin(), ids.end()};
 }
 

@@ -3,13 +3,13 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "blockzoo/text/tokenizer.h"
 #include "text/added_tokens.h"
+#include "text/pool.h"
 #include "text/sentencepiece_model.h"
 #include "text/sentencepiece_settings.h"
 #include "text/word_cache.h"
@@ -64,8 +64,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   std::optional<int64_t> end_of_text_;
   uint64_t hash_;
 
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<WordCache>> idle_;  // one for each call at a time
+  Pool<WordCache> caches_;
 };
 
 }  // namespace blockzoo

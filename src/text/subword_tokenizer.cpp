@@ -75,27 +75,17 @@ SubwordTokenizer::SubwordTokenizer(TokenizerParts parts, std::optional<int64_t> 
 SubwordTokenizer::~SubwordTokenizer() = default;
 
 std::vector<int64_t> SubwordTokenizer::ids_of(std::string_view text, TextStart start) const {
-  std::unique_ptr<Workspace> work;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      work = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (!work) work = std::make_unique<Workspace>();
-  work->ids.clear();
+  const auto lease = workspaces_.lend();
+  auto& work = *lease;
+  work.ids.clear();
   each_run(
       text,
       [&](std::string_view run) {
         const bool begins = run.data() == text.data();
-        encode_valid(run, begins ? start : TextStart::kGoesOn, begins && start == TextStart::kBegins, *work);
+        encode_valid(run, begins ? start : TextStart::kGoesOn, begins && start == TextStart::kBegins, work);
       },
-      [&](std::string_view run) { encode_broken(run, *work); });
-  std::vector<int64_t> ids(work->ids.begin(), work->ids.end());
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(work));
-  return ids;
+      [&](std::string_view run) { encode_broken(run, work); });
+  return {work.ids.begin(), work.ids.end()};
 }
 
 void SubwordTokenizer::encode_broken(std::string_view bytes, Workspace& work) const {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "blockzoo/text/tokenizer.h"
+#include "text/pool.h"
 #include "text/tokenizer_parts.h"
 #include "text/word_cuts.h"
 
@@ -55,8 +55,7 @@ class SubwordTokenizer final : public Tokenizer {
   std::optional<int64_t> end_of_text_;
   uint64_t hash_;
 
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Workspace>> idle_;  // one for each call at a time
+  Pool<Workspace> workspaces_;
 };
 
 }  // namespace blockzoo

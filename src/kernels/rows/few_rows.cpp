@@ -33,7 +33,8 @@ HWY_INLINE void put_totals(const FewRowsShape& shape, size_t first, const float*
 /// kRows rows of x against kOutputs rows of w. Every sum is taken in the same order, whatever the block.
 template <size_t kRows, size_t kOutputs, class T>
 HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w, const T* bias, T* y) {
-  constexpr size_t kSums = 4;  // they are added up four at a time
+  constexpr size_t kSums = 4;                                        // they are added up four at a time
+  constexpr size_t kAhead = kRows == 1 ? kFarAhead / 2 : kFarAhead;  // bytes; one row is read through sooner
   Vector sums[kRows][kSums];
   HWY_UNROLL(8)
   for (size_t r = 0; r < kRows; ++r) {
@@ -49,7 +50,7 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
     HWY_UNROLL(8)
     for (size_t o = 0; o < kOutputs; ++o) {
       const auto weights = load_whole(w + o * inputs + i);
-      prefetch(w + i * kOutputs + o * step, kFarAhead);
+      prefetch(w + i * kOutputs + o * step, kAhead);
       HWY_UNROLL(8)
       for (size_t r = 0; r < kRows; ++r) sums[r][o] = hn::MulAdd(values[r], weights, sums[r][o]);
     }

@@ -32,7 +32,7 @@ class PositionImpl : public torch::nn::Module {
   /// What meets the keys in the queries' place: q [B, T, H, rotary_width] -> the same shape.
   virtual Tensor content_queries(const Tensor& q) const;
   /// Added to the scores, times their factor, for such queries, which stand at the last T of S positions in a row:
-  /// [B, H, T, S], any numbers for keys behind a query; undefined means nothing. It knows distances alone, so it is the
+  /// [B, H, T, S], any numbers for keys after a query; undefined means nothing. It knows distances alone, so it is the
   /// same wherever the S positions are.
   virtual Tensor relative_scores(const Tensor& q, int64_t keys, double factor) const;
 
