@@ -39,8 +39,6 @@ Tensor rounded(const Tensor& x) {
   return copy;
 }
 
-Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
-
 /// dy^T x, float32. x is packed where `packed` is undefined.
 Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
   const auto* pairs = rows::weight_gradient_in_pairs();

@@ -16,8 +16,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-Tensor as_rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
-
 struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
@@ -37,9 +35,9 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
     if (context->needs_input_grad(0)) result[0] = onednn_linear(dy, weight.t(), {});
     if (context->needs_input_grad(1))
       result[1] = with_packing(context, [&](Tensor& packed) {
-        return weight_gradient_by(products().weight_gradients, as_rows(dy), as_rows(x), packed);
+        return weight_gradient_by(products().weight_gradients, as_matrix(dy), as_matrix(x), packed);
       });
-    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = as_rows(dy).sum(0);
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = as_matrix(dy).sum(0);
     return result;
   }
 };

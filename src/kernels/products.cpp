@@ -104,6 +104,8 @@ Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
   return stack.front().toTensor();
 }
 
+Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
 Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed) {
   if (multiplier == Multiplier::kBlas) return at::mm(dy.t(), x);
   if (multiplier == Multiplier::kRows) return weight_gradient_by_rows(dy.contiguous(), x.contiguous(), packed);

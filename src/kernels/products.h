@@ -35,6 +35,9 @@ const Products& products();
 Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias);
 bool onednn_is_there();
 
+/// x [..., D] as [rows, D].
+Tensor as_matrix(const Tensor& x);
+
 /// dy^T x of float32 matrices [rows, out] and [rows, in]: [out, in]. Our own rows read x as they pack it: `packed`,
 /// which is filled where it is undefined.
 Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed);
