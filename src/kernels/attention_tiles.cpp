@@ -27,9 +27,14 @@ Tensor prepared(const Tensor& x) {
 /// What the tiles read, kept alive.
 struct TileTensors {
   Tensor q, k, v;
+  int64_t zeros, value_zeros;  // that prepared() added
 
   TileTensors(const Tensor& query, const Tensor& key, const Tensor& value)
-      : q(prepared(query)), k(prepared(key)), v(prepared(value)) {}
+      : q(prepared(query)),
+        k(prepared(key)),
+        v(prepared(value)),
+        zeros(filled(query.size(-1), kStep)),
+        value_zeros(filled(value.size(-1), kStep)) {}
 
   template <class T>
   rows::AttentionInputs<T> pointers() const {
@@ -65,6 +70,8 @@ rows::AttentionShape attention_shape(const TileTensors& tensors, const Tensor& b
                              .key_heads = size(tensors.k, 2),
                              .width = size(tensors.q, 3),
                              .value_width = size(tensors.v, 3),
+                             .zeros = static_cast<size_t>(tensors.zeros),
+                             .value_zeros = static_cast<size_t>(tensors.value_zeros),
                              .window = static_cast<size_t>(settings.window),
                              .scale = static_cast<float>(settings.scale),
                              .softcap = static_cast<float>(settings.softcap)};

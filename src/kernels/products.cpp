@@ -16,22 +16,14 @@
 namespace blockzoo {
 namespace {
 
-struct Processor {
-  bool amd = false;
-  int family = 0;
-};
-
-Processor this_processor() {
-  Processor processor;
+bool processor_is_amd() {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return processor;
-  processor.amd = ebx == signature_AMD_ebx && ecx == signature_AMD_ecx && edx == signature_AMD_edx;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return processor;
-  const auto family = static_cast<int>(eax >> 8 & 15);
-  processor.family = family == 15 ? 15 + static_cast<int>(eax >> 20 & 255) : family;
+  return __get_cpuid(0, &eax, &ebx, &ecx, &edx) != 0 && ebx == signature_AMD_ebx && ecx == signature_AMD_ecx &&
+         edx == signature_AMD_edx;
+#else
+  return false;
 #endif
-  return processor;
 }
 
 std::optional<c10::OperatorHandle> linear_of_onednn() {
@@ -75,18 +67,14 @@ std::string Products::words() const {
   return weight_gradients == outputs ? text : text + ", their weight gradients by " + name_of(weight_gradients);
 }
 
-Products products_for(bool amd, int family, bool mkl) {
+Products products_for(bool amd, bool mkl) {
   using enum Multiplier;
-  if (!mkl) return {kOnednn, kOnednn};
-  if (!amd) return {kBlas, kBlas};
-  return {kOnednn, family >= 26 ? kOnednn : kRows};
+  if (amd) return {kOnednn, kRows};
+  return mkl ? Products{kBlas, kBlas} : Products{kOnednn, kOnednn};
 }
 
 const Products& products() {
-  static const auto choice = [] {
-    const auto [amd, family] = this_processor();
-    return onednn_is_there() ? products_for(amd, family, at::hasMKL()) : Products{};
-  }();
+  static const auto choice = onednn_is_there() ? products_for(processor_is_amd(), at::hasMKL()) : Products{};
   return choice;
 }
 

@@ -22,9 +22,9 @@ struct Products {
 };
 
 /// The choice for a processor. MKL takes its AVX2 code on AMD, where oneDNN takes AVX-512: twice as fast where the
-/// processor computes 512 bits at once (family 26, Zen 5, and later), a few percent faster before. Both copy the
-/// transposed operands of weight gradients, which our own rows pack as they come.
-Products products_for(bool amd, int family, bool mkl);
+/// processor computes 512 bits at once (Zen 5), a few percent faster before. Both copy the transposed operands of
+/// weight gradients, which our own rows pack as they come.
+Products products_for(bool amd, bool mkl);
 
 /// The choice for this processor and this LibTorch: decided once, by rule and not by timing, so that a run that is
 /// repeated or resumed gives the same bits.

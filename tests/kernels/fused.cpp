@@ -187,11 +187,13 @@ TEST_CASE("The sum of squares is the same with every number of threads, and of e
 
 TEST_CASE("The matrix library is chosen by processor and LibTorch alone", "[kernels][fast]") {
   using enum Multiplier;
-  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/true).outputs == kBlas);
-  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).outputs == kOnednn);
-  CHECK(products_for(/*amd=*/true, 25, /*mkl=*/true).weight_gradients == kRows);
-  CHECK(products_for(/*amd=*/true, 26, /*mkl=*/true).weight_gradients == kOnednn);
-  CHECK(products_for(/*amd=*/false, 6, /*mkl=*/false).weight_gradients == kOnednn);
+  CHECK(products_for(/*amd=*/false, /*mkl=*/true).outputs == kBlas);
+  CHECK(products_for(/*amd=*/false, /*mkl=*/true).weight_gradients == kBlas);
+  CHECK(products_for(/*amd=*/true, /*mkl=*/true).outputs == kOnednn);
+  CHECK(products_for(/*amd=*/true, /*mkl=*/true).weight_gradients == kRows);
+  CHECK(products_for(/*amd=*/true, /*mkl=*/false).weight_gradients == kRows);
+  CHECK(products_for(/*amd=*/false, /*mkl=*/false).outputs == kOnednn);
+  CHECK(products_for(/*amd=*/false, /*mkl=*/false).weight_gradients == kOnednn);
 }
 
 TEST_CASE("A kernel scope holds while it lives, and its backward follows its forward", "[kernels][torch][fast]") {

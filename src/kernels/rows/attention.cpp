@@ -49,7 +49,7 @@ void attend_tasks(const AttentionShape& shape, const AttentionInputs<T>& inputs,
     for (size_t key_tile = range.first; key_tile < range.last; ++key_tile) {
       tile.take_keys(key_tile);
       product(tile.query_count, {queries.data(), width, 1}, {across + key_tile * width * kTile, kTile},
-              {scores.data(), kTile}, false, keys_of_queries(tile, width));
+              {scores.data(), kTile}, false, keys_of_queries(tile, shape.depth()));
       finish_scores(tile, scores.data(), nullptr);
       weigh(tile, scores.data(), softmax);
       shrink_and_drop(tile, softmax, scores.data(), sums.data());
@@ -93,10 +93,10 @@ void attend_backward_tasks(const AttentionShape& shape, const AttentionInputs<T>
         q.take(tile.first_query, tile.query_count, shape.scale, queries.data());
         dy.take(tile.first_query, tile.query_count, 1, dys.data());
         product(tile.query_count, {queries.data(), width, 1}, {keys_across.data(), kTile}, {weights.data(), kTile},
-                false, keys_of_queries(tile, width));
+                false, keys_of_queries(tile, shape.depth()));
         finish_scores(tile, weights.data(), capped ? slopes.data() : nullptr);
         product(tile.query_count, {dys.data(), value_width, 1}, {values_across.data(), kTile},
-                {score_gradients.data(), kTile}, false, keys_of_queries(tile, value_width));
+                {score_gradients.data(), kTile}, false, keys_of_queries(tile, shape.value_depth()));
         take_score_gradients(tile, gradients.log_z + task * shape.queries, means.data() + tile.first_query,
                              weights.data(), score_gradients.data(), capped ? slopes.data() : nullptr, dbias);
         product(tile.key_count, {weights.data(), 1, kTile}, {dys.data(), value_width}, {dvalues.data(), value_width},

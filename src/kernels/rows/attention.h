@@ -20,6 +20,7 @@ struct AttentionShape {
   size_t batch = 0, queries = 0, keys = 0;  // B, T, S
   size_t heads = 0, key_heads = 0;          // H, G
   size_t width = 0, value_width = 0;        // K, W
+  size_t zeros = 0, value_zeros = 0;        // so many of the last channels of q and k, and of v and y, are zero
   size_t window = 0;
   float scale = 1;
   float softcap = 0;  // 0 means off
@@ -30,6 +31,8 @@ struct AttentionShape {
   float dropout = 0;  // share of weights dropped; which ones follows from the seed, sequence, head, query and key
   uint64_t seed = 0;
 
+  size_t depth() const { return width - zeros; }
+  size_t value_depth() const { return value_width - value_zeros; }
   size_t query_tiles() const { return (queries + kTile - 1) / kTile; }
   size_t key_tiles() const { return (keys + kTile - 1) / kTile; }
 };

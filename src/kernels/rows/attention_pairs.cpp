@@ -37,7 +37,7 @@ HWY_INLINE void take_scores(const TileView& tile, StridedOf<Bf16Pair> queries, c
                             float* scores, float* slopes) {
   const auto& shape = tile.shape;
   product(tile.query_count, queries, {keys_across, kTile}, {scores, kTile}, false,
-          in_pairs(keys_of_queries(tile, shape.width)));
+          in_pairs(keys_of_queries(tile, shape.depth())));
   for (size_t r = 0; r < tile.query_count; ++r) {
     const SeenVectors seen(tile, r);
     scale_row(scores + r * kTile + seen.first, seen.last - seen.first, shape.scale);
@@ -141,7 +141,7 @@ void attend_backward_pairs(const AttentionShape& shape, const AttentionInputs<Bf
         take_scores(tile, pairs_of(q.row(tile.first_query), q.stride), own.keys_across.get(), own.weights.get(),
                     own.slopes.get());
         product(tile.query_count, pairs_of(dy_row, dy.stride), {own.values_across.get(), kTile},
-                {own.gradients.get(), kTile}, false, in_pairs(keys_of_queries(tile, value_width)));
+                {own.gradients.get(), kTile}, false, in_pairs(keys_of_queries(tile, shape.value_depth())));
         take_score_gradients(tile, gradients.log_z + task * shape.queries, own.means.get() + tile.first_query,
                              own.weights.get(), own.gradients.get(), own.slopes.get(), dbias);
         pair_rows(q.row(tile.first_query), q.stride, tile.query_count, width, own.queries.get());
