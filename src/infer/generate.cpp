@@ -47,13 +47,21 @@ Tensor aligned(const std::vector<Ids>& prompts, int64_t longest) {
 }
 
 /// The logits of the token after each row of `tokens` [B, T], which come after what the cache holds: [B, V].
-Tensor logits_after(ModelImpl& model, const Tensor& tokens, int64_t chunk, KvCache& cache) {
+Tensor logits_after(ModelImpl& model, const Tensor& tokens, int64_t chunk, KvCache& cache,
+                    const LargestOutputs* largest = nullptr) {
   Tensor x;
   for (int64_t first = 0; first < tokens.size(1); first += chunk) {
     const auto part = tokens.slice(1, first, first + chunk);
     x = model.hidden(part, cache.next(part.size(1)));
   }
-  return model.logits(x.slice(1, -1)).squeeze(1).to(at::kFloat);
+  return model.logits(x.slice(1, -1), largest).squeeze(1).to(at::kFloat);
+}
+
+/// Where the largest logit is all that a step needs.
+std::optional<LargestOutputs> largest_logits(const ModelImpl& model, const GenerateOptions& options, int64_t texts) {
+  constexpr int64_t kWorthACopy = 16;  // tokens
+  const bool enough = texts == 1 && takes_largest(options.sampling) && !options.log_probabilities;
+  return enough && options.tokens >= kWorthACopy ? model.largest_logits() : std::nullopt;
 }
 
 /// One text on its way.
@@ -160,12 +168,14 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
     cache.keep_rows(rows);
     logits = logits.index_select(0, at::tensor(rows, at::kLong).to(device));
   }
+  const auto largest = largest_logits(model, options, std::ssize(rows));
   Texts texts(prompts, options, listener, config.context);
   while (true) {
     const auto step = texts.step(logits.to(at::kCPU).contiguous());
     if (step.rows.empty()) return std::move(texts).done();
     if (std::ssize(step.rows) < logits.size(0)) cache.keep_rows(step.rows);
-    logits = logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache);
+    logits = logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache,
+                          largest ? &*largest : nullptr);
   }
 }
 

@@ -7,24 +7,29 @@
 namespace blockzoo {
 namespace {
 
-/// Memory for `room` columns of x [B, T, heads, width], as [B, heads, room, width].
+/// Memory for [rows, room, heads, width], by heads.
+Tensor memory(int64_t rows, int64_t room, int64_t heads, int64_t width, const at::TensorOptions& options) {
+  return at::empty({rows, heads, room, width}, options).transpose(1, 2);
+}
+
+/// Memory for `room` columns of x [B, T, heads, width].
 Tensor memory_like(const Tensor& x, int64_t room) {
-  return x.defined() ? at::empty({x.size(0), x.size(2), room, x.size(3)}, x.options()) : Tensor();
+  return x.defined() ? memory(x.size(0), room, x.size(2), x.size(3), x.options()) : Tensor();
 }
 
 void write_columns(const Tensor& memory, int64_t column, const Tensor& x) {
-  if (memory.defined()) memory.narrow(2, column, x.size(1)).copy_(x.transpose(1, 2));
+  if (memory.defined()) memory.slice(1, column, column + x.size(1)).copy_(x);
 }
 
 Tensor columns_of(const Tensor& memory, int64_t column, int64_t columns) {
-  return memory.defined() ? memory.narrow(2, column, columns).transpose(1, 2) : Tensor();
+  return memory.defined() ? memory.slice(1, column, column + columns) : Tensor();
 }
 
 /// Rows `rows` of the columns from `column` on, at the beginning of memory of the same room.
-Tensor moved_rows(const Tensor& memory, const Tensor& rows, int64_t column, int64_t columns) {
-  if (!memory.defined()) return {};
-  auto fresh = at::empty({rows.size(0), memory.size(1), memory.size(2), memory.size(3)}, memory.options());
-  fresh.narrow(2, 0, columns).copy_(memory.narrow(2, column, columns).index_select(0, rows));
+Tensor moved_rows(const Tensor& from, const Tensor& rows, int64_t column, int64_t columns) {
+  if (!from.defined()) return {};
+  const auto fresh = memory(rows.size(0), from.size(1), from.size(2), from.size(3), from.options());
+  write_columns(fresh, 0, columns_of(from, column, columns).index_select(0, rows));
   return fresh;
 }
 
@@ -49,7 +54,7 @@ void KeptKeys::make_room(int64_t columns) {
   const auto kept = window_ == 0 ? used_ : std::min(used_, window_ - 1), gone = used_ - kept;
   TORCH_CHECK(kept + columns <= room_, "[kv_cache] there is room for ", room_, " columns, not for ", kept + columns);
   for (const auto& memory : {keys_, values_})
-    if (memory.defined()) memory.narrow(2, 0, kept).copy_(memory.narrow(2, gone, kept).clone());
+    if (memory.defined()) write_columns(memory, 0, columns_of(memory, gone, kept).clone());
   used_ = kept;
   before_ += gone;
 }

@@ -26,7 +26,7 @@ class KeptKeys final : public LayerCache {
   Tensor absent_from(int64_t column) const;
 
   const int64_t window_, room_;
-  Tensor keys_, values_;  // [B, G, room, K]: by heads, so that one head's columns lie together
+  Tensor keys_, values_;  // [B, room, G, K], in memory by heads, so that one head's columns lie together
   int64_t used_ = 0;      // columns that are filled
   int64_t before_ = 0;    // columns of the batch that were there before them and are gone
   int64_t most_absent_ = 0;

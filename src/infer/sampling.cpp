@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -12,6 +13,9 @@ namespace {
 
 /// Tokens that are left. Until the end their probabilities are relative to the likeliest, which has 1.
 using Candidates = std::vector<Candidate>;
+
+/// Denormal temperatures count as 0: the program flushes denormals.
+bool greedy(const Sampling& sampling) { return sampling.temperature < std::numeric_limits<double>::min(); }
 
 void check_logits(std::span<const float> logits) {
   bool good = true, any = false;  // without a branch, so that the compiler takes many at once
@@ -38,10 +42,19 @@ std::vector<double> penalised(std::span<const float> logits, double penalty, con
   return scores;
 }
 
-/// The place of the first of the largest.
+/// The place of the first of the largest of numbers, of which none is NaN.
 template <class Numbers>
 int64_t likeliest(const Numbers& numbers) {
-  return std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
+  using Number = typename Numbers::value_type;
+  std::array<Number, 16> most;  // side by side, so that the compiler takes many at once
+  most.fill(-std::numeric_limits<Number>::infinity());
+  size_t i = 0;
+  for (; i + most.size() <= numbers.size(); i += most.size()) {
+    for (size_t j = 0; j < most.size(); ++j) most[j] = numbers[i + j] > most[j] ? numbers[i + j] : most[j];
+  }
+  for (; i < numbers.size(); ++i) most[0] = std::max(most[0], numbers[i]);
+  const auto largest = *std::max_element(most.begin(), most.end());
+  return std::find(numbers.begin(), numbers.end(), largest) - numbers.begin();
 }
 
 bool likelier(const Candidate& a, const Candidate& b) {
@@ -74,6 +87,8 @@ void keep_top_p(Candidates& left, double p) {
 
 }  // namespace
 
+bool takes_largest(const Sampling& sampling) { return greedy(sampling) && sampling.repetition_penalty == 1; }
+
 std::string sampling_problem(const Sampling& sampling) {
   const auto wrong = [](const char* name, const char* allowed, double value) {
     return fmt::format("{} must be {}, got {}", name, allowed, value);
@@ -91,12 +106,10 @@ std::string sampling_problem(const Sampling& sampling) {
 std::vector<Candidate> candidates(std::span<const float> logits, const Sampling& sampling,
                                   const std::unordered_set<int64_t>& read) {
   check_logits(logits);
-  // Denormal temperatures count as 0: the program flushes denormals.
-  const bool greedy = sampling.temperature < std::numeric_limits<double>::min();
-  if (greedy && sampling.repetition_penalty == 1) return {{likeliest(logits), 1}};
+  if (takes_largest(sampling)) return {{likeliest(logits), 1}};
   const auto scores = penalised(logits, sampling.repetition_penalty, read);
   const auto best = likeliest(scores);
-  if (greedy) return {{best, 1}};
+  if (greedy(sampling)) return {{best, 1}};
   const double least = least_of_top(scores, sampling.top_k);
   Candidates left;
   for (size_t id = 0; id < scores.size(); ++id) {

@@ -4,6 +4,8 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "kernels/bfloat16_linear.h"
 #include "kernels/fast.h"
 #include "kernels/products.h"
@@ -53,24 +55,46 @@ bool few(const Tensor& x, const Tensor& weight, const Tensor& bias) {
          weight.is_contiguous();
 }
 
+/// Outputs of a map among those of all maps of one x.
+struct FewRowsMap {
+  rows::FewRowsShape shape;
+  const LinearMap& map;
+  int64_t first, last;
+  Tensor y;
+
+  template <class T>
+  void compute(const Tensor& x, int64_t from, int64_t to) const {
+    const auto begin = std::max(from, first), end = std::min(to, last);
+    if (begin >= end) return;
+    rows::few_rows(shape, read<T>(x), read<T>(map.weight), read<T>(map.bias), static_cast<size_t>(begin - first),
+                   static_cast<size_t>(end - first), write<T>(y));
+  }
+};
+
 /// For the few tokens of a step of generation: the weights are read once, as fast as memory gives them.
-Tensor few_rows_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+std::vector<Tensor> few_rows_maps(const Tensor& input, const std::vector<LinearMap>& maps) {
   RECORD_USER_SCOPE("blockzoo::linear");
   const auto x = input.contiguous();
-  const rows::FewRowsShape shape{.rows = static_cast<size_t>(x.numel() / x.size(-1)),
-                                 .inputs = static_cast<size_t>(weight.size(1)),
-                                 .outputs = static_cast<size_t>(weight.size(0))};
+  const auto inputs = x.size(-1);
   auto sizes = x.sizes().vec();
-  sizes.back() = weight.size(0);
-  auto y = at::empty(sizes, x.options());
+  int64_t outputs = 0;
+  std::vector<FewRowsMap> parts;
+  std::vector<Tensor> results;
+  for (const auto& map : maps) {
+    sizes.back() = map.weight.size(0);
+    results.push_back(at::empty(sizes, x.options()));
+    const rows::FewRowsShape shape{.rows = static_cast<size_t>(x.numel() / inputs),
+                                   .inputs = static_cast<size_t>(inputs),
+                                   .outputs = static_cast<size_t>(sizes.back())};
+    parts.push_back({shape, map, outputs, outputs + sizes.back(), results.back()});
+    outputs += sizes.back();
+  }
   by_element(x, [&]<class T>(T) {
-    const auto grain = std::max<int64_t>(1, kWeightsGrain / weight.size(1));
-    at::parallel_for(0, weight.size(0), grain, [&](int64_t first, int64_t last) {
-      rows::few_rows(shape, read<T>(x), read<T>(weight), read<T>(bias), static_cast<size_t>(first),
-                     static_cast<size_t>(last), write<T>(y));
+    at::parallel_for(0, outputs, std::max<int64_t>(1, kWeightsGrain / inputs), [&](int64_t from, int64_t to) {
+      for (const auto& part : parts) part.compute<T>(x, from, to);
     });
   });
-  return y;
+  return results;
 }
 
 bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -82,10 +106,19 @@ bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }  // namespace
 
 Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_linear(x, weight, bias);
+  if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_maps(x, {{weight, bias}}).front();
   if (bfloat16_linear_fits(x, weight, bias)) return bfloat16_linear(x, weight, bias);
   if (autocast_on_cpu() || !by_onednn(x, weight, bias)) return at::linear(x, weight, bias);
   return applied<OnednnLinear>(x, weight, given(bias));
+}
+
+std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& maps) {
+  const auto all_few =
+      std::all_of(maps.begin(), maps.end(), [&](const auto& map) { return few(x, map.weight, map.bias); });
+  if (!autocast_on_cpu() && all_few) return few_rows_maps(x, maps);
+  std::vector<Tensor> results;
+  for (const auto& [weight, bias] : maps) results.push_back(linear_map(x, weight, bias));
+  return results;
 }
 
 }  // namespace blockzoo

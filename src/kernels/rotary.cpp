@@ -13,6 +13,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+/// The rows of a table that are x's.
+Tensor rows_of(const Tensor& table, const Tensor& x, int64_t first) {
+  return table.dim() == 4 ? table : table.slice(0, first, first + x.size(1));
+}
+
 Tensor rotate_by_formula(const Tensor& x, const Tensor& cosine, const Tensor& sine, RopePairing pairing) {
   const auto half = cosine.size(-1), channels = 2 * half;
   const auto turning = x.slice(-1, 0, channels);
@@ -28,8 +33,10 @@ Tensor rotate_by_formula(const Tensor& x, const Tensor& cosine, const Tensor& si
 }
 
 /// Turns by `sense` times the angle. Tables of rows' own places make one sequence of all rows.
-Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine, rows::Pairs pairs, float sense) {
+Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine, int64_t first_row, rows::Pairs pairs,
+              float sense) {
   const bool own = cosine.dim() == 4;
+  const auto before = own ? 0 : first_row * cosine.size(-1);
   const rows::RotaryShape shape{.sequences = static_cast<size_t>(own ? 1 : x.size(0)),
                                 .length = static_cast<size_t>(own ? x.size(0) * x.size(1) : x.size(1)),
                                 .heads = static_cast<size_t>(x.size(2)),
@@ -40,8 +47,8 @@ Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine, rows::P
   by_element(x, [&]<class T>(T) {
     const auto grain = std::max<int64_t>(1, (1 << 14) * static_cast<int64_t>(shape.length) / x.numel());
     at::parallel_for(0, static_cast<int64_t>(shape.length), grain, [&](int64_t first, int64_t last) {
-      rows::rotate(shape, static_cast<size_t>(first), static_cast<size_t>(last), sense, read<T>(x), read<float>(cosine),
-                   read<float>(sine), write<T>(y));
+      rows::rotate(shape, static_cast<size_t>(first), static_cast<size_t>(last), sense, read<T>(x),
+                   read<float>(cosine) + before, read<float>(sine) + before, write<T>(y));
     });
   });
   return y;
@@ -49,27 +56,32 @@ Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine, rows::P
 
 struct FusedRotation : torch::autograd::Function<FusedRotation> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& cosine, const Tensor& sine,
-                        bool half) {
+                        int64_t first, bool half) {
     RECORD_USER_SCOPE("blockzoo::rotary");
     const auto pairs = half ? rows::Pairs::kHalf : rows::Pairs::kInterleaved;
     context->save_for_backward({cosine, sine});
+    context->saved_data["first"] = first;
     context->saved_data["half"] = half;
-    return turned(x.contiguous(), cosine, sine, pairs, 1);
+    return turned(x.contiguous(), cosine, sine, first, pairs, 1);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto saved = context->get_saved_variables();
     const auto pairs = context->saved_data["half"].toBool() ? rows::Pairs::kHalf : rows::Pairs::kInterleaved;
-    return {turned(gradients[0].contiguous(), saved[0], saved[1], pairs, -1), Tensor(), Tensor(), Tensor()};
+    const auto first = context->saved_data["first"].toInt();
+    variable_list result(5);
+    result[0] = turned(gradients[0].contiguous(), saved[0], saved[1], first, pairs, -1);
+    return result;
   }
 };
 
 }  // namespace
 
-Tensor rotate_pairs(const Tensor& x, const Tensor& cosine, const Tensor& sine, RopePairing pairing) {
+Tensor rotate_pairs(const Tensor& x, const Tensor& cosine, const Tensor& sine, RopePairing pairing, int64_t first) {
   const bool tables = cosine.is_cpu() && cosine.scalar_type() == at::kFloat && sine.scalar_type() == at::kFloat;
-  if (!fast_on_cpu(x) || !tables || x.dim() != 4 || x.numel() == 0) return rotate_by_formula(x, cosine, sine, pairing);
-  return applied<FusedRotation>(x, cosine.contiguous(), sine.contiguous(), pairing == RopePairing::kHalf);
+  if (!fast_on_cpu(x) || !tables || x.dim() != 4 || x.numel() == 0)
+    return rotate_by_formula(x, rows_of(cosine, x, first), rows_of(sine, x, first), pairing);
+  return applied<FusedRotation>(x, cosine.contiguous(), sine.contiguous(), first, pairing == RopePairing::kHalf);
 }
 
 }  // namespace blockzoo

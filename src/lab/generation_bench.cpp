@@ -36,6 +36,11 @@ void check_load(const GenerationLoad& load, int64_t context) {
                   load.prompt_tokens, load.new_tokens, read, context));
 }
 
+double head_bytes(const RunConfig& config) {
+  const auto element = config.train.precision == Precision::kBfloat16 ? 2 : 4;
+  return static_cast<double>(config.model.vocabulary * *config.model.embedding_width * element);
+}
+
 }  // namespace
 
 double GenerationBench::median_step_s() const {
@@ -82,6 +87,8 @@ GenerationBench bench_generation(const RunConfig& choice, const GenerationLoad& 
                                               .precision = config.train.precision})
                         .decode;
   result.bytes_per_step = step.bytes;
+  if (const auto largest = load.texts == 1 ? session.model()->largest_logits() : std::nullopt)
+    result.bytes_per_step += static_cast<double>(largest->bytes()) - head_bytes(config);
   result.flops_per_step = step.flops;
   const auto limits = measure_limits(config.train.precision);
   result.product_flops_per_s = limits.product_flops_per_s;

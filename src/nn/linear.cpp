@@ -16,6 +16,17 @@ LinearImpl::LinearImpl(const LinearConfig& config)
 
 Tensor LinearImpl::forward(const Tensor& x) { return linear_map(x, weight, bias); }
 
+std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<Linear>& maps) {
+  std::vector<LinearMap> present;
+  for (const auto& map : maps) {
+    if (!map.is_empty()) present.push_back({map->weight, map->bias});
+  }
+  const auto made = linear_maps(x, present);
+  std::vector<Tensor> results;
+  for (auto next = made.begin(); const auto& map : maps) results.push_back(map.is_empty() ? Tensor() : *next++);
+  return results;
+}
+
 EmbeddingImpl::EmbeddingImpl(int64_t rows, int64_t width)
     : weight(register_parameter("weight", born({rows, width}, 0))) {}
 

@@ -107,10 +107,17 @@ Tensor ModelImpl::embed(const Tensor& tokens, const Places& places) {
   return config_.embedding_dropout > 0 ? at::dropout(x, config_.embedding_dropout, is_training()) : x;
 }
 
-Tensor ModelImpl::logits(const Tensor& x) {
+std::optional<LargestOutputs> ModelImpl::largest_logits() const {
+  const bool as_they_are = scale_factor(config_.logit_scale, config_.width) == 1 && config_.final_softcap == 0;
+  if (!as_they_are || !LargestOutputs::fits(head_weight(), head_bias_)) return std::nullopt;
+  return LargestOutputs(head_weight(), head_bias_);
+}
+
+Tensor ModelImpl::logits(const Tensor& x, const LargestOutputs* largest) {
   auto y = final_norm_(x);
   if (!head_projection_.is_empty()) y = head_projection_(y);
-  y = linear_map(y, head_.is_empty() ? embedding_->weight : head_->weight, head_bias_);
+  if (largest != nullptr) return (*largest)(y);
+  y = linear_map(y, head_weight(), head_bias_);
   const auto factor = scale_factor(config_.logit_scale, config_.width);
   if (factor != 1) y = y * factor;
   return config_.final_softcap > 0 ? soft_cap(y, config_.final_softcap) : y;

@@ -196,4 +196,22 @@ TEST_CASE("what cannot be continued is refused, and the prompt is named", "[infe
              ContainsSubstring("prompt 2: the model's logit of token") && ContainsSubstring("NaN"));
 }
 
+TEST_CASE("Greedy tokens are the same where only the largest logits are computed", "[infer][torch][fast]") {
+  const std::string sizes = "vocabulary: 2048, width: 512, layers: 1, context: 48, block: {attention: {heads: 8}}";
+  for (const std::string more : {"", ", tied: true", ", head_bias: true"}) {
+    for (const auto type : {at::kFloat, at::kBFloat16}) {
+      INFO(type << more);
+      auto model = untrained_model(from_yaml<ModelConfig>("{" + sizes + more + "}"));
+      model->to(type);
+      CHECK(model->largest_logits());
+      auto options = kGreedy;
+      const auto ids = generate(*model, {{1, 2, 3}}, options)[0].ids;
+      options.log_probabilities = true;  // needs all logits
+      CHECK(ids == generate(*model, {{1, 2, 3}}, options)[0].ids);
+    }
+  }
+  CHECK_FALSE(untrained_model(from_yaml<ModelConfig>("{" + sizes + ", final_softcap: 30}"))->largest_logits());
+  CHECK_FALSE(small_model()->largest_logits());
+}
+
 }  // namespace blockzoo

@@ -28,6 +28,9 @@ struct Sampling {
   double repetition_penalty = 1;  // 1 means none
 };
 
+/// Whether the token of the largest logit is taken, whatever the others are.
+bool takes_largest(const Sampling& sampling);
+
 /// Empty, or what is wrong: "top_p must be from 0 to 1, got 1.5".
 std::string sampling_problem(const Sampling& sampling);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "blockzoo/nn/types.h"
 
 namespace blockzoo {
@@ -7,5 +9,12 @@ namespace blockzoo {
 /// y = x W^T + b. Shapes: x [..., in], weight [out, in], bias [out] or undefined -> y [..., out].
 /// Precision: that of x and W; under autocast its own. Float32 products are true float32 by every library.
 Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+struct LinearMap {
+  Tensor weight, bias;
+};
+
+/// Several maps of one x, each as linear_map() has it. In a step of generation their weights are read in one go.
+std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& maps);
 
 }  // namespace blockzoo

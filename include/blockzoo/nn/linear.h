@@ -3,6 +3,8 @@
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
+#include <vector>
+
 #include "blockzoo/nn/types.h"
 
 namespace blockzoo {
@@ -34,6 +36,10 @@ class LinearImpl final : public torch::nn::Module {
   Tensor bias;
 };
 TORCH_MODULE(Linear);
+
+/// What each map makes of one x; undefined where there is no map. For maps whose weights a step of generation may read
+/// in one go.
+std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<Linear>& maps);
 
 /// y[t] = table[id[t]].
 /// Shapes:     ids [...] (int64) -> y [..., width].

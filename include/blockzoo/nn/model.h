@@ -3,9 +3,11 @@
 #include <torch/nn/modules/container/modulelist.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "blockzoo/kernels/largest_outputs.h"
 #include "blockzoo/nn/model_config.h"
 
 namespace blockzoo {
@@ -33,8 +35,12 @@ class ModelImpl final : public torch::nn::Module {
 
   /// The stack's output [B, T, D] for tokens that come after those of `past`; forward is logits(hidden(tokens)).
   Tensor hidden(const Tensor& tokens, const Past& past = {});
-  /// The logits [B, T, V] of such an output, or of a part of its positions.
-  Tensor logits(const Tensor& x);
+  /// The logits [B, T, V] of such an output, or of a part of its positions. `largest`, for one position, leaves those
+  /// at -infinity that are not the largest.
+  Tensor logits(const Tensor& x, const LargestOutputs* largest = nullptr);
+  /// What finds the largest logits of this model's present values; nothing where it brings nothing, or where the logits
+  /// are changed once more behind the head.
+  std::optional<LargestOutputs> largest_logits() const;
 
   /// Draws the start values. Equal seeds give equal values for every parameter of equal name and shape.
   void init_parameters(uint64_t seed);
@@ -43,6 +49,7 @@ class ModelImpl final : public torch::nn::Module {
 
  private:
   Tensor embed(const Tensor& tokens, const Places& places);
+  const Tensor& head_weight() const { return head_.is_empty() ? embedding_->weight : head_->weight; }
 
   const ModelConfig config_;  // resolved
   Embedding embedding_{nullptr};

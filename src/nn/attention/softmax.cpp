@@ -43,22 +43,25 @@ SoftmaxAttentionImpl::SoftmaxAttentionImpl(const SoftmaxAttentionConfig& config,
   value_norm_ = register_module("value_norm", make_norm(config.value_norm, {width_}));
 }
 
-KeysValues SoftmaxAttentionImpl::keys_values(const Tensor& x, const Context& context) {
-  if (key_.is_empty()) {
+Tensor SoftmaxAttentionImpl::by_heads(const Tensor& x, int64_t heads) const { return x.unflatten(-1, {heads, width_}); }
+
+KeysValues SoftmaxAttentionImpl::keys_values(const Tensor& key, const Tensor& value, const Context& context) {
+  if (!key.defined()) {
     TORCH_CHECK(context.reused != nullptr, "[softmax] keys and values of an earlier layer must be given");
     return *context.reused;
   }
-  const auto k = key_(x).unflatten(-1, {config_.key_heads(), width_});                            // [B, T, G, K]
-  const auto v = value_.is_empty() ? k : value_(x).unflatten(-1, {config_.key_heads(), width_});  // [B, T, G, K]
+  const auto k = by_heads(key, config_.key_heads());                          // [B, T, G, K]
+  const auto v = value.defined() ? by_heads(value, config_.key_heads()) : k;  // [B, T, G, K]
   const auto turned = context.position->rotate(apply_qk_norm(config_.qk_norm, key_norm_, k), context.places);
   return context.seen({turned, value_norm_(v)});  // [B, S, G, K]
 }
 
 Tensor SoftmaxAttentionImpl::forward(const Tensor& x, const Context& context) {
   const auto& position = *context.position;
-  auto q = query_(x).unflatten(-1, {config_.heads, width_});  // [B, T, H, K]
+  const auto maps = linear_maps(x, {query_, key_, value_});
+  auto q = by_heads(maps[0], config_.heads);  // [B, T, H, K]
   q = position.rotate(apply_qk_norm(config_.qk_norm, query_norm_, q), context.places);
-  const auto seen = keys_values(x, context);  // [B, S, G, K]
+  const auto seen = keys_values(maps[1], maps[2], context);  // [B, S, G, K]
   if (context.made != nullptr) *context.made = seen;
   AttendOptions options{.scale = config_.scale.value_or(1 / std::sqrt(static_cast<double>(width_))),
                         .window = config_.window,

@@ -26,7 +26,8 @@ GluImpl::GluImpl(const GluConfig& config, const Dims& dims)
       down_(register_module("down", Linear(down(config, dims)))) {}
 
 Tensor GluImpl::forward(const Tensor& x) {
-  return down_(heard_hidden(activation_, gated(activation_, gate_(x), up_(x))));
+  const auto inner = linear_maps(x, {gate_, up_});
+  return down_(heard_hidden(activation_, gated(activation_, inner[0], inner[1])));
 }
 
 }  // namespace blockzoo

@@ -18,10 +18,15 @@ void PositionImpl::add_scores(const Tensor& q, int64_t keys, AttendOptions& opti
   options.bias = relative.defined() ? relative.to(at::promote_types(relative.scalar_type(), at::kFloat)) : relative;
 }
 
-Tensor PositionImpl::rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {
+void PositionImpl::check_rows(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {
   const auto last = places.first + count;
   TORCH_CHECK(last <= table.size(0), "[", kind, "] positions up to ", last, " are asked for, but there are ",
               table.size(0));
+}
+
+Tensor PositionImpl::rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind) {
+  check_rows(places, count, table, kind);
+  const auto last = places.first + count;
   if (!places.absent.defined()) return table.slice(0, places.first, last);
   const auto columns = at::arange(places.first, last, places.absent.options());
   return table.index({(columns - places.absent.unsqueeze(1)).clamp_min(0)});

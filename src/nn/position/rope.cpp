@@ -58,7 +58,11 @@ RopePositionImpl::RopePositionImpl(const RopePositionConfig& config, const Posit
 
 Tensor RopePositionImpl::rotate(const Tensor& x, const Places& places) const {
   TORCH_CHECK(x.size(-1) >= channels_, "[rope] heads must be at least ", channels_, " wide, got x ", x.sizes());
-  const auto cosine = rows_at(places, x.size(1), cosine_, "rope");  // [T, 1, R/2], or [B, T, 1, R/2]
+  if (!places.absent.defined()) {
+    check_rows(places, x.size(1), cosine_, "rope");
+    return rotate_pairs(x, cosine_, sine_, pairing_, places.first);
+  }
+  const auto cosine = rows_at(places, x.size(1), cosine_, "rope");  // [B, T, 1, R/2]
   const auto sine = rows_at(places, x.size(1), sine_, "rope");
   return rotate_pairs(x, cosine, sine, pairing_);
 }

@@ -77,7 +77,9 @@ class SoftmaxAttentionImpl final : public AttentionImpl {
   Tensor forward(const Tensor& x, const Context& context) override;
 
  private:
-  KeysValues keys_values(const Tensor& x, const Context& context);
+  Tensor by_heads(const Tensor& x, int64_t heads) const;
+  /// From what the projections make of x; undefined where they are another layer's.
+  KeysValues keys_values(const Tensor& key, const Tensor& value, const Context& context);
 
   const SoftmaxAttentionConfig config_;
   const int64_t width_;  // K

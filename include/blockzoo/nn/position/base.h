@@ -48,6 +48,7 @@ class PositionImpl : public torch::nn::Module {
   /// The rows of a table [positions, ...] for `count` tokens: [T, ...], or [B, T, ...] where rows stand differently.
   /// Errors: `kind` by name, where a place is beyond the table.
   static Tensor rows_at(const Places& places, int64_t count, const Tensor& table, std::string_view kind);
+  static void check_rows(const Places& places, int64_t count, const Tensor& table, std::string_view kind);
 };
 TORCH_MODULE(Position);
 

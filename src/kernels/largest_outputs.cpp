@@ -1,0 +1,106 @@
+#include "blockzoo/kernels/largest_outputs.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "blockzoo/kernels/linear.h"
+#include "kernels/fast.h"
+#include "kernels/rows/few_rows.h"
+#include "kernels/rows/screen.h"
+
+namespace blockzoo {
+namespace {
+
+constexpr int64_t kWorthScreening = 1 << 20;  // weights below which reading them all costs little
+constexpr int64_t kScreenGrain = 1 << 16;     // numbers that are worth a thread
+constexpr int64_t kFewOfAll = 16;             // where more than one output in so many is left, all are computed
+
+rows::ScreenShape screen_shape(const Tensor& weight) {
+  return {.rows = static_cast<size_t>(weight.size(0)), .inputs = static_cast<size_t>(weight.size(1))};
+}
+
+int64_t rows_grain(const Tensor& weight) { return std::max<int64_t>(1, kScreenGrain / weight.size(1)); }
+
+/// By how much more than their bounds two outputs must be apart so that rounding cannot make them equal, as a share of
+/// the larger: twice the distance of numbers of y's type, and as much for adding the bias.
+float rounding_share(const Tensor& y) { return y.scalar_type() == at::kBFloat16 ? 0x1p-6F : 0x1p-20F; }
+
+}  // namespace
+
+bool LargestOutputs::fits(const Tensor& weight, const Tensor& bias) {
+  return fast_on_cpu(weight) && !autocast_on_cpu() && weight.dim() == 2 && weight.is_contiguous() &&
+         weight.numel() >= kWorthScreening &&
+         (!bias.defined() || (bias.scalar_type() == weight.scalar_type() && bias.is_contiguous()));
+}
+
+LargestOutputs::LargestOutputs(const Tensor& weight, const Tensor& bias) : weight_(weight), bias_(bias) {
+  const auto shape = screen_shape(weight);
+  numbers_ = at::empty({weight.size(0), static_cast<int64_t>(shape.stride())}, at::kChar);
+  factors_ = at::empty({weight.size(0)}, at::kFloat);
+  errors_ = at::empty({weight.size(0)}, at::kFloat);
+  if (bias.defined()) float_bias_ = bias.to(at::kFloat);
+  by_element(weight, [&]<class T>(T) {
+    at::parallel_for(0, weight.size(0), rows_grain(weight), [&](int64_t first, int64_t last) {
+      rows::make_screen(shape, read<T>(weight), static_cast<size_t>(first), static_cast<size_t>(last),
+                        write<int8_t>(numbers_), write<float>(factors_), write<float>(errors_));
+    });
+  });
+}
+
+Tensor LargestOutputs::operator()(const Tensor& input) const {
+  const auto shape = screen_shape(weight_);
+  TORCH_CHECK(input.numel() == weight_.size(1) && input.scalar_type() == weight_.scalar_type(),
+              "[largest_outputs] x must be one vector of ", weight_.size(1), ", of W's type, got x ", input.sizes());
+  const auto x = input.contiguous();
+  std::vector<float> values(shape.stride());
+  double squares = 0;
+  by_element(x, [&]<class T>(T) {
+    for (size_t i = 0; i < shape.inputs; ++i) {
+      values[i] = rows::wide(read<T>(x)[i]);
+      squares += static_cast<double>(values[i]) * values[i];
+    }
+  });
+  const auto norm = static_cast<float>(std::sqrt(squares));
+  if (!std::isfinite(norm) || norm == 0) return linear_map(input, weight_, bias_);
+
+  const rows::Screen screen{.numbers = read<int8_t>(numbers_),
+                            .factors = read<float>(factors_),
+                            .errors = read<float>(errors_),
+                            .bias = read<float>(float_bias_)};
+  std::vector<float> estimates(shape.rows);
+  const auto least = at::parallel_reduce(
+      int64_t{0}, weight_.size(0), rows_grain(weight_), -INFINITY,
+      [&](int64_t first, int64_t last, float) {
+        return rows::estimate(shape, screen, values.data(), norm, static_cast<size_t>(first), static_cast<size_t>(last),
+                              estimates.data());
+      },
+      [](float a, float b) { return std::max(a, b); });
+  const auto bar = least - rounding_share(x) * std::abs(least);
+  std::vector<size_t> left;
+  for (size_t v = 0; v < shape.rows; ++v) {
+    if (!(estimates[v] + screen.errors[v] * norm < bar)) left.push_back(v);
+  }
+  if (left.size() > shape.rows / kFewOfAll) return linear_map(input, weight_, bias_);
+
+  auto sizes = x.sizes().vec();
+  sizes.back() = weight_.size(0);
+  const auto y = at::full(sizes, -INFINITY, x.options());
+  const rows::FewRowsShape one{.rows = 1, .inputs = shape.inputs, .outputs = shape.rows};
+  by_element(x, [&]<class T>(T) {
+    for (const auto v : left) rows::few_rows(one, read<T>(x), read<T>(weight_), read<T>(bias_), v, v + 1, write<T>(y));
+  });
+  return y;
+}
+
+int64_t LargestOutputs::bytes() const {
+  int64_t sum = 0;
+  for (const auto& part : {numbers_, factors_, errors_, float_bias_})
+    sum += part.defined() ? static_cast<int64_t>(part.nbytes()) : 0;
+  return sum;
+}
+
+}  // namespace blockzoo
