@@ -29,6 +29,22 @@ int64_t rows_grain(const Tensor& weight) { return std::max<int64_t>(1, kScreenGr
 /// the larger: twice the distance of numbers of y's type, and as much for adding the bias.
 float rounding_share(const Tensor& y) { return y.scalar_type() == at::kBFloat16 ? 0x1p-6F : 0x1p-20F; }
 
+/// Outputs that may be `bar` or more, or whose bounds are no numbers.
+std::vector<size_t> at_least(const std::vector<float>& estimates, const float* errors, float norm, float bar) {
+  constexpr size_t kBlock = 64;
+  std::vector<size_t> left;
+  const auto below = [&](size_t v) { return estimates[v] + errors[v] * norm < bar; };
+  for (size_t first = 0; first < estimates.size(); first += kBlock) {
+    const auto last = std::min(first + kBlock, estimates.size());
+    bool all_below = true;  // without a branch, so that the compiler takes many at once
+    for (size_t v = first; v < last; ++v) all_below &= below(v);
+    for (size_t v = first; v < last && !all_below; ++v) {
+      if (!below(v)) left.push_back(v);
+    }
+  }
+  return left;
+}
+
 }  // namespace
 
 bool LargestOutputs::fits(const Tensor& weight, const Tensor& bias) {
@@ -79,11 +95,7 @@ Tensor LargestOutputs::operator()(const Tensor& input) const {
                               estimates.data());
       },
       [](float a, float b) { return std::max(a, b); });
-  const auto bar = least - rounding_share(x) * std::abs(least);
-  std::vector<size_t> left;
-  for (size_t v = 0; v < shape.rows; ++v) {
-    if (!(estimates[v] + screen.errors[v] * norm < bar)) left.push_back(v);
-  }
+  const auto left = at_least(estimates, screen.errors, norm, least - rounding_share(x) * std::abs(least));
   if (left.size() > shape.rows / kFewOfAll) return linear_map(input, weight_, bias_);
 
   auto sizes = x.sizes().vec();
