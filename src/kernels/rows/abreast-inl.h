@@ -15,6 +15,7 @@ namespace blockzoo::rows::HWY_NAMESPACE {
 constexpr size_t kMostRows = 16;
 constexpr size_t kAbreast = 12;      // outputs whose sums are kept in registers, a vector of rows each
 constexpr size_t kBreath = 32;       // steps between requests to memory: more at once would have to wait
+constexpr size_t kLine = 64;         // bytes that memory gives at once
 constexpr size_t kFarAhead = 65536;  // bytes from the weights at work to those that are asked for
 
 /// Asks the second cache for what comes `ahead` bytes behind `weights`. Outputs that are taken side by side make one
@@ -26,7 +27,7 @@ HWY_INLINE void prefetch(const void* weights, size_t ahead) {
 /// The same for `count` weights side by side.
 template <class T>
 HWY_INLINE void prefetch_stretch(const T* weights, size_t count) {
-  for (size_t i = 0; i < count; i += 64 / sizeof(T)) prefetch(weights + i, kFarAhead);
+  for (size_t i = 0; i < count; i += kLine / sizeof(T)) prefetch(weights + i, kFarAhead);
 }
 
 /// Each row's `outputs` from `sums` [outputs, 16].

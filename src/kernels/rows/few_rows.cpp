@@ -50,7 +50,7 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
     HWY_UNROLL(8)
     for (size_t o = 0; o < kOutputs; ++o) {
       const auto weights = load_whole(w + o * inputs + i);
-      prefetch(w + i * kOutputs + o * step, kAhead);
+      if (o * step * sizeof(T) % kLine == 0) prefetch(w + i * kOutputs + o * step, kAhead);
       HWY_UNROLL(8)
       for (size_t r = 0; r < kRows; ++r) sums[r][o] = hn::MulAdd(values[r], weights, sums[r][o]);
     }
