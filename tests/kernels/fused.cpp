@@ -69,6 +69,12 @@ TEST_CASE("Rotation in one pass equals the formula, with its gradients", "[kerne
         const auto angle = 9 * (own_places ? ramp("a", {2, 5, 1, channels / 2}) : ramp("a", {5, 1, channels / 2}));
         const auto cosine = angle.cos().to(at::kFloat), sine = angle.sin().to(at::kFloat);
         check_against_twin("y", [&](const auto& t) { return rotate_pairs(t[0], cosine, sine, pairing); }, {x});
+        if (own_places) continue;
+        const auto before = at::full({3, 1, channels / 2}, 7, at::kFloat);  // of earlier places
+        const auto behind = [&](const Tensor& table) { return at::cat({before, table, before}); };
+        const auto later = [&](const auto& t) { return rotate_pairs(t[0], behind(cosine), behind(sine), pairing, 3); };
+        check_against_twin("y of later places", later, {x});
+        check_equal("y of later places", later(std::vector{x}), rotate_pairs(x, cosine, sine, pairing));
       }
     }
   }

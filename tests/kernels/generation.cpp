@@ -44,6 +44,30 @@ TEST_CASE("Few rows times a matrix equal the formula, and no row depends on what
   }
 }
 
+TEST_CASE("Maps of one x give what each gives alone", "[kernels][torch][fast]") {
+  const auto check = [](const Tensor& x, const std::vector<LinearMap>& maps) {
+    const auto all = linear_maps(x, maps);
+    REQUIRE(all.size() == maps.size());
+    for (size_t i = 0; i < maps.size(); ++i)
+      check_equal("map " + std::to_string(i), all[i], linear_map(x, maps[i].weight, maps[i].bias));
+  };
+  const auto drawn = [](const char* name, at::IntArrayRef sizes, at::ScalarType type) {
+    return ramp(name, sizes.vec()).to(type);
+  };
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    const std::vector<LinearMap> maps{{drawn("q", {300, 130}, type), drawn("b", {300}, type)},
+                                      {drawn("k", {7, 130}, type), {}},
+                                      {drawn("v", {301, 130}, type), {}}};
+    for (const int64_t rows : {1, 5, 12, 40}) {
+      INFO(type << ", " << rows << " rows");
+      const auto x = drawn("x", {rows, 1, 130}, type);
+      check(x, maps);
+      const c10::InferenceMode inference;
+      check(drawn("x", {rows, 1, 130}, type), maps);
+    }
+  }
+}
+
 TEST_CASE("A linear map of few rows still has its gradients where they are recorded", "[kernels][torch][fast]") {
   const auto x = ramp("x", {2, 5}).to(at::kFloat).requires_grad_();
   linear_map(x, ramp("w", {3, 5}).to(at::kFloat)).sum().backward();
