@@ -10,6 +10,7 @@
 #include "blockzoo/infer/kv_cache.h"
 #include "blockzoo/nn/eval_scope.h"
 #include "infer/prompt_check.h"
+#include "infer/step_copies.h"
 
 namespace blockzoo {
 namespace {
@@ -55,13 +56,6 @@ Tensor logits_after(ModelImpl& model, const Tensor& tokens, int64_t chunk, KvCac
     x = model.hidden(part, cache.next(part.size(1)));
   }
   return model.logits(x.slice(1, -1), largest).squeeze(1).to(at::kFloat);
-}
-
-/// Where the largest logit is all that a step needs.
-std::optional<LargestOutputs> largest_logits(const ModelImpl& model, const GenerateOptions& options, int64_t texts) {
-  constexpr int64_t kWorthACopy = 16;  // tokens
-  const bool enough = texts == 1 && takes_largest(options.sampling) && !options.log_probabilities;
-  return enough && options.tokens >= kWorthACopy ? model.largest_logits() : std::nullopt;
 }
 
 /// One text on its way.
@@ -168,14 +162,14 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
     cache.keep_rows(rows);
     logits = logits.index_select(0, at::tensor(rows, at::kLong).to(device));
   }
-  const auto largest = largest_logits(model, options, std::ssize(rows));
+  const StepCopies copies(model, options, std::ssize(rows));
   Texts texts(prompts, options, listener, config.context);
   while (true) {
     const auto step = texts.step(logits.to(at::kCPU).contiguous());
     if (step.rows.empty()) return std::move(texts).done();
     if (std::ssize(step.rows) < logits.size(0)) cache.keep_rows(step.rows);
-    logits = logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache,
-                          largest ? &*largest : nullptr);
+    logits =
+        logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache, copies.largest());
   }
 }
 

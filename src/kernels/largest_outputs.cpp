@@ -108,11 +108,11 @@ Tensor LargestOutputs::operator()(const Tensor& input) const {
   return y;
 }
 
-int64_t LargestOutputs::bytes() const {
-  int64_t sum = 0;
+int64_t LargestOutputs::saved_bytes() const {
+  auto saved = static_cast<int64_t>(weight_.nbytes());
   for (const auto& part : {numbers_, factors_, errors_, float_bias_})
-    sum += part.defined() ? static_cast<int64_t>(part.nbytes()) : 0;
-  return sum;
+    saved -= part.defined() ? static_cast<int64_t>(part.nbytes()) : 0;
+  return saved;
 }
 
 }  // namespace blockzoo

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 
+#include "blockzoo/kernels/compact_weights.h"
 #include "kernels/bfloat16_linear.h"
+#include "kernels/compact_matrix.h"
 #include "kernels/fast.h"
 #include "kernels/products.h"
 #include "kernels/rows/few_rows.h"
@@ -59,6 +61,7 @@ bool few(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 struct FewRowsMap {
   rows::FewRowsShape shape;
   const LinearMap& map;
+  const CompactMatrix* compact;  // or null
   int64_t first, last;
   Tensor y;
 
@@ -66,8 +69,11 @@ struct FewRowsMap {
   void compute(const Tensor& x, int64_t from, int64_t to) const {
     const auto begin = std::max(from, first), end = std::min(to, last);
     if (begin >= end) return;
-    rows::few_rows(shape, read<T>(x), read<T>(map.weight), read<T>(map.bias), static_cast<size_t>(begin - first),
-                   static_cast<size_t>(end - first), write<T>(y));
+    const auto some = static_cast<size_t>(begin - first), behind = static_cast<size_t>(end - first);
+    if (compact != nullptr)
+      return rows::compact_row(compact->shape, compact->rows(), read<T>(x), read<T>(map.bias), some, behind,
+                               write<T>(y));
+    rows::few_rows(shape, read<T>(x), read<T>(map.weight), read<T>(map.bias), some, behind, write<T>(y));
   }
 };
 
@@ -80,13 +86,15 @@ std::vector<Tensor> few_rows_maps(const Tensor& input, const std::vector<LinearM
   int64_t outputs = 0;
   std::vector<FewRowsMap> parts;
   std::vector<Tensor> results;
+  const auto* const copies = compact_weights_in_use();
   for (const auto& map : maps) {
     sizes.back() = map.weight.size(0);
     results.push_back(at::empty(sizes, x.options()));
     const rows::FewRowsShape shape{.rows = static_cast<size_t>(x.numel() / inputs),
                                    .inputs = static_cast<size_t>(inputs),
                                    .outputs = static_cast<size_t>(sizes.back())};
-    parts.push_back({shape, map, outputs, outputs + sizes.back(), results.back()});
+    const auto* const compact = copies != nullptr && shape.rows == 1 ? copies->of(map.weight) : nullptr;
+    parts.push_back({shape, map, compact, outputs, outputs + sizes.back(), results.back()});
     outputs += sizes.back();
   }
   by_element(x, [&]<class T>(T) {

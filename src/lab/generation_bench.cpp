@@ -12,6 +12,7 @@
 #include "blockzoo/lab/account.h"
 #include "blockzoo/train/run.h"
 #include "blockzoo/train/session.h"
+#include "infer/step_copies.h"
 #include "lab/limits.h"
 #include "train/machine.h"
 
@@ -34,11 +35,6 @@ void check_load(const GenerationLoad& load, int64_t context) {
   throw std::runtime_error(
       fmt::format("{} tokens of a prompt and {} new ones make the model read {}, but its context is {}",
                   load.prompt_tokens, load.new_tokens, read, context));
-}
-
-double head_bytes(const RunConfig& config) {
-  const auto element = config.train.precision == Precision::kBfloat16 ? 2 : 4;
-  return static_cast<double>(config.model.vocabulary * *config.model.embedding_width * element);
 }
 
 }  // namespace
@@ -68,27 +64,26 @@ GenerationBench bench_generation(const RunConfig& choice, const GenerationLoad& 
   const auto start = Clock::now();
   auto last = start;
   int64_t tokens = 0;
-  const auto done = generate(*session.model(), result.prompts,
-                             {.tokens = load.new_tokens, .sampling = {.temperature = 0}}, [&](size_t, int64_t) {
-                               if (tokens++ % load.texts != 0) return true;  // one time for each step
-                               const auto now = Clock::now();
-                               if (tokens == 1) {
-                                 result.prompt_s = seconds(now - start);
-                               } else {
-                                 result.steps_s.push_back(seconds(now - last));
-                               }
-                               last = now;
-                               return true;
-                             });
+  const GenerateOptions options{.tokens = load.new_tokens, .sampling = {.temperature = 0}};
+  const auto done = generate(*session.model(), result.prompts, options, [&](size_t, int64_t) {
+    if (tokens++ % load.texts != 0) return true;  // one time for each step
+    const auto now = Clock::now();
+    if (tokens == 1) {
+      result.prompt_s = seconds(now - start);
+    } else {
+      result.steps_s.push_back(seconds(now - last));
+    }
+    last = now;
+    return true;
+  });
   for (const auto& text : done) result.ids.push_back(text.ids);
 
   const auto step = account_of(config.model, {.batch = load.texts,
                                               .context = load.prompt_tokens + load.new_tokens / 2,
                                               .precision = config.train.precision})
                         .decode;
-  result.bytes_per_step = step.bytes;
-  if (const auto largest = load.texts == 1 ? session.model()->largest_logits() : std::nullopt)
-    result.bytes_per_step += static_cast<double>(largest->bytes()) - head_bytes(config);
+  const StepCopies copies(*session.model(), options, load.texts);
+  result.bytes_per_step = step.bytes - static_cast<double>(copies.saved_bytes());
   result.flops_per_step = step.flops;
   const auto limits = measure_limits(config.train.precision);
   result.product_flops_per_s = limits.product_flops_per_s;

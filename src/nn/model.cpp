@@ -113,6 +113,17 @@ std::optional<LargestOutputs> ModelImpl::largest_logits() const {
   return LargestOutputs(head_weight(), head_bias_);
 }
 
+std::vector<Tensor> ModelImpl::matrices(bool with_head) const {
+  std::vector<Tensor> weights;
+  const auto* const head = head_.is_empty() ? nullptr : head_.get();
+  for (const auto& module : modules()) {
+    const auto* linear = module->as<LinearImpl>();
+    if (linear != nullptr && linear != head) weights.push_back(linear->weight);
+  }
+  if (with_head) weights.push_back(head_weight());
+  return weights;
+}
+
 Tensor ModelImpl::logits(const Tensor& x, const LargestOutputs* largest) {
   auto y = final_norm_(x);
   if (!head_projection_.is_empty()) y = head_projection_(y);

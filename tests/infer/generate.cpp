@@ -2,6 +2,8 @@
 
 #include "blockzoo/lab/zoo.h"
 #include "blockzoo/nn/smaller.h"
+#include "infer/step_copies.h"
+#include "kernels/rows/compact.h"
 #include "support/from_yaml.h"
 #include "support/near.h"
 
@@ -212,6 +214,26 @@ TEST_CASE("Greedy tokens are the same where only the largest logits are computed
   }
   CHECK_FALSE(untrained_model(from_yaml<ModelConfig>("{" + sizes + ", final_softcap: 30}"))->largest_logits());
   CHECK_FALSE(small_model()->largest_logits());
+}
+
+TEST_CASE("Tokens are the same where steps read compact copies, greedily and drawn", "[infer][torch][fast]") {
+  const std::string sizes = "{vocabulary: 512, width: 256, layers: 2, context: 96, block: {attention: {heads: 8}}}";
+  for (const auto type : {at::kFloat, at::kBFloat16}) {
+    for (const double temperature : {0.0, 1.0}) {
+      INFO(type << " at temperature " << temperature);
+      auto model = untrained_model(from_yaml<ModelConfig>(sizes));
+      model->to(at::kBFloat16);
+      model->to(type);
+      const GenerateOptions options{.tokens = 80, .sampling = {.temperature = temperature}};
+      const StepCopies copies(*model, options, 1);
+      CHECK((copies.saved_bytes() > 0) == rows::compacts());
+      const auto alone = generate(*model, {{1, 2, 3}}, options)[0].ids;
+      CHECK(alone == generate(*model, {{1, 2, 3}, {4, 5, 6}}, options)[0].ids);  // two texts read the matrices
+    }
+  }
+  const auto model = untrained_model(from_yaml<ModelConfig>(sizes));
+  CHECK(StepCopies(*model, {.tokens = 80}, 2).saved_bytes() == 0);
+  CHECK(StepCopies(*model, {.tokens = 8}, 1).saved_bytes() == 0);
 }
 
 }  // namespace blockzoo

@@ -21,8 +21,8 @@ class LargestOutputs {
   /// largest, -infinity for the others. All outputs where x or much of W is not finite.
   Tensor operator()(const Tensor& x) const;
 
-  /// That every call reads.
-  int64_t bytes() const;
+  /// How many bytes fewer a call reads than all of W.
+  int64_t saved_bytes() const;
 
  private:
   Tensor weight_, bias_;

@@ -42,6 +42,9 @@ class ModelImpl final : public torch::nn::Module {
   /// are changed once more behind the head.
   std::optional<LargestOutputs> largest_logits() const;
 
+  /// The matrices that every token is multiplied with.
+  std::vector<Tensor> matrices(bool with_head) const;
+
   /// Draws the start values. Equal seeds give equal values for every parameter of equal name and shape.
   void init_parameters(uint64_t seed);
 

@@ -27,6 +27,19 @@ HWY_INLINE size_t lanes() { return hn::Lanes(Floats()); }
 HWY_INLINE Vector all(float value) { return hn::Set(Floats(), value); }
 HWY_INLINE float sum_of(Vector v) { return hn::GetLane(hn::SumOfLanes(Floats(), v)); }
 
+#if HWY_TARGET != HWY_SCALAR
+/// The sum of a vector's blocks of four.
+template <class D>
+HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> sum_of_blocks(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else {
+    return v;
+  }
+}
+#endif
+
 /// The sums of four vectors, each always taken in the same order.
 HWY_INLINE void sums_of_four(const Vector* v, float* sums) {
 #if HWY_TARGET == HWY_SCALAR
@@ -40,12 +53,7 @@ HWY_INLINE void sums_of_four(const Vector* v, float* sums) {
   const auto ab = hn::BitCast(pairs, halved(v[0], v[1])), cd = hn::BitCast(pairs, halved(v[2], v[3]));
   const auto blocks = hn::Add(hn::BitCast(floats, hn::InterleaveLower(pairs, ab, cd)),
                               hn::BitCast(floats, hn::InterleaveUpper(pairs, ab, cd)));
-  HWY_ALIGN float parts[hn::MaxLanes(Floats())];
-  hn::Store(blocks, floats, parts);
-  const hn::FixedTag<float, 4> four;
-  auto sum = hn::Load(four, parts);
-  for (size_t i = 4; i < lanes(); i += 4) sum = hn::Add(sum, hn::Load(four, parts + i));
-  hn::StoreU(sum, four, sums);
+  hn::StoreU(sum_of_blocks(floats, blocks), hn::FixedTag<float, 4>(), sums);
 #endif
 }
 
@@ -59,8 +67,9 @@ HWY_INLINE Vector load_whole(const Bf16* from) {
 HWY_INLINE void store_whole(Vector v, float* to) { hn::StoreU(v, Floats(), to); }
 
 /// Bits of float32 numbers whose upper halves are the nearest bfloat16, ties to even; NaN stays NaN.
-HWY_INLINE hn::Vec<Words> rounded_bits(Vector v) {
-  const Words words;
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_bits(D, hn::Vec<D> v) {
+  const hn::RebindToUnsigned<D> words;
   const auto bits = hn::BitCast(words, v);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1));
   const auto rounded = hn::Add(bits, hn::Add(hn::Set(words, 0x7fff), odd));
@@ -69,8 +78,27 @@ HWY_INLINE hn::Vec<Words> rounded_bits(Vector v) {
 }
 
 HWY_INLINE void store_whole(Vector v, Bf16* to) {
-  const auto upper = hn::ShiftRight<16>(rounded_bits(v));
+  const auto upper = hn::ShiftRight<16>(rounded_bits(Floats(), v));
   hn::StoreU(hn::TruncateTo(Halves(), upper), Halves(), reinterpret_cast<uint16_t*>(to));
+}
+
+/// kCount numbers to memory.
+template <size_t kCount>
+HWY_INLINE void put_all(const float* from, float* to) {
+  std::memcpy(to, from, kCount * sizeof(float));
+}
+
+template <size_t kCount>
+HWY_INLINE void put_all(const float* from, Bf16* to) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kCount == 4) {
+    const hn::FixedTag<float, kCount> floats;
+    const hn::Rebind<uint16_t, decltype(floats)> halves;
+    const auto bits = hn::ShiftRight<16>(rounded_bits(floats, hn::LoadU(floats, from)));
+    return hn::StoreU(hn::TruncateTo(halves, bits), halves, reinterpret_cast<uint16_t*>(to));
+  }
+#endif
+  for (size_t i = 0; i < kCount; ++i) put(from[i], to + i);
 }
 
 // Instructions that leave out what a mask excludes, without touching its memory.
@@ -98,7 +126,7 @@ HWY_INLINE void store_masked(Vector v, float* to, size_t count) {
 
 HWY_INLINE void store_masked(Vector v, Bf16* to, size_t count) {
   const Halves halves;
-  const auto upper = hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(v)));
+  const auto upper = hn::TruncateTo(halves, hn::ShiftRight<16>(rounded_bits(Floats(), v)));
   hn::BlendedStore(upper, hn::FirstN(halves, count), halves, reinterpret_cast<uint16_t*>(to));
 }
 

@@ -1,7 +1,6 @@
 #include "kernels/rows/few_rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -14,21 +13,10 @@
 #include <hwy/highway.h>
 
 #include "kernels/rows/abreast-inl.h"
+#include "kernels/rows/row_end-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
-
-/// One row's outputs from the sums over its inputs before `first`. What is left is added without a choice for the
-/// compiler, so that a row gives the same in a block and alone.
-template <size_t kOutputs, class T>
-HWY_INLINE void put_totals(const FewRowsShape& shape, size_t first, const float* totals, const T* x, const T* w,
-                           const T* bias, T* y) {
-  for (size_t o = 0; o < kOutputs; ++o) {
-    float total = totals[o];
-    for (size_t i = first; i < shape.inputs; ++i) total = std::fma(wide(x[i]), wide(w[o * shape.inputs + i]), total);
-    put(total + (bias == nullptr ? 0 : wide(bias[o])), y + o);
-  }
-}
 
 /// kRows rows of x against kOutputs rows of w. Every sum is taken in the same order, whatever the block.
 template <size_t kRows, size_t kOutputs, class T>
@@ -55,10 +43,12 @@ HWY_INLINE void few_rows_block(const FewRowsShape& shape, const T* x, const T* w
       for (size_t r = 0; r < kRows; ++r) sums[r][o] = hn::MulAdd(values[r], weights, sums[r][o]);
     }
   }
+  const T* rest[kOutputs];
+  for (size_t o = 0; o < kOutputs; ++o) rest[o] = w + o * inputs + i;
   for (size_t r = 0; r < kRows; ++r) {
     float totals[kSums];
     sums_of_four(sums[r], totals);
-    put_totals<kOutputs>(shape, i, totals, x + r * inputs, w, bias, y + r * shape.outputs);
+    put_totals<kOutputs>(inputs - i, totals, x + r * inputs + i, rest, bias, y + r * shape.outputs);
   }
 }
 
