@@ -47,15 +47,24 @@ Tensor aligned(const std::vector<Ids>& prompts, int64_t longest) {
   return tokens;
 }
 
-/// The logits of the token after each row of `tokens` [B, T], which come after what the cache holds: [B, V].
-Tensor logits_after(ModelImpl& model, const Tensor& tokens, int64_t chunk, KvCache& cache,
+/// Logits [B, n] on the CPU, and the tokens they are of: all of them where none is named.
+struct Logits {
+  Tensor values;
+  std::vector<int64_t> tokens;
+};
+
+/// The logits of the token after each row of `tokens` [B, T], which come after what the cache holds.
+Logits logits_after(ModelImpl& model, const Tensor& tokens, int64_t chunk, KvCache& cache,
                     const LargestOutputs* largest = nullptr) {
   Tensor x;
   for (int64_t first = 0; first < tokens.size(1); first += chunk) {
     const auto part = tokens.slice(1, first, first + chunk);
     x = model.hidden(part, cache.next(part.size(1)));
   }
-  return model.logits(x.slice(1, -1), largest).squeeze(1).to(at::kFloat);
+  const auto last = x.slice(1, -1);
+  if (largest == nullptr) return {model.logits(last).squeeze(1).to(at::kFloat).to(at::kCPU).contiguous(), {}};
+  auto some = model.logits(last, *largest);
+  return {some.values.unsqueeze(0).to(at::kFloat), std::move(some.numbers)};
 }
 
 /// One text on its way.
@@ -80,17 +89,19 @@ class Texts {
     done_.resize(rows_.size());
   }
 
-  /// The next token of each text by its logits [B, V], and the rows of those that go on after it.
+  /// The next token of each text by its logits, and the rows of those that go on after it.
   struct Step {
     std::vector<int64_t> rows, tokens;
   };
-  Step step(const Tensor& logits) {
-    const auto log_probabilities = options_.log_probabilities ? at::log_softmax(logits, -1, at::kDouble) : Tensor();
+  Step step(const Logits& logits) {
+    const auto log_probabilities =
+        options_.log_probabilities ? at::log_softmax(logits.values, -1, at::kDouble) : Tensor();
     Step step;
     std::vector<Text> going;
-    for (int64_t row = 0; row < logits.size(0); ++row) {
+    for (int64_t row = 0; row < logits.values.size(0); ++row) {
       auto& text = rows_[static_cast<size_t>(row)];
-      const auto id = choose(text, logits[row]);
+      const auto chosen = choose(text, logits.values[row]);
+      const auto id = logits.tokens.empty() ? chosen : logits.tokens[static_cast<size_t>(chosen)];
       const auto ending = add(text, id, log_probabilities.defined() ? log_probabilities[row] : Tensor());
       if (ending) {
         done_[text.number].ending = *ending;
@@ -160,14 +171,14 @@ std::vector<Continuation> generate(ModelImpl& model, const std::vector<Ids>& pro
   auto logits = logits_after(model, aligned(prompts, longest).to(device), options.chunk, cache);
   if (options.samples > 1) {
     cache.keep_rows(rows);
-    logits = logits.index_select(0, at::tensor(rows, at::kLong).to(device));
+    logits.values = logits.values.index_select(0, at::tensor(rows, at::kLong));
   }
   const StepCopies copies(model, options, std::ssize(rows));
   Texts texts(prompts, options, listener, config.context);
   while (true) {
-    const auto step = texts.step(logits.to(at::kCPU).contiguous());
+    const auto step = texts.step(logits);
     if (step.rows.empty()) return std::move(texts).done();
-    if (std::ssize(step.rows) < logits.size(0)) cache.keep_rows(step.rows);
+    if (std::ssize(step.rows) < logits.values.size(0)) cache.keep_rows(step.rows);
     logits =
         logits_after(model, at::tensor(step.tokens, at::kLong).unsqueeze(1).to(device), 1, cache, copies.largest());
   }

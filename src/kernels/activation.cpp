@@ -51,6 +51,7 @@ struct FusedActivation : torch::autograd::Function<FusedActivation> {
                        up.defined() ? read<T>(up) + from : nullptr, write<T>(y) + from);
       });
     });
+    if (context == nullptr) return y;
     context->save_for_backward({gate, up});
     context->saved_data["f"] = f;
     return y;

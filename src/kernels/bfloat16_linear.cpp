@@ -61,9 +61,11 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias, const Tensor& rounded_weight) {
     RECORD_USER_SCOPE("blockzoo::linear");
-    context->save_for_backward({x, rounded_weight});
-    context->saved_data["bias"] = bias.has_value();
-    if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
+    if (context != nullptr) {
+      context->save_for_backward({x, rounded_weight});
+      context->saved_data["bias"] = bias.has_value();
+      if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
+    }
     return at::linear(x, rounded_weight, bias ? std::make_optional(bias->to(at::kBFloat16)) : std::nullopt);
   }
 

@@ -20,12 +20,11 @@ inline bool fast_on_cpu(const at::Tensor& x) {
 
 inline bool autocast_on_cpu() { return at::autocast::is_autocast_enabled(at::kCPU); }
 
-/// An autograd function's result; where nothing is recorded, without what its backward would need.
+/// An autograd function's result; where nothing is recorded, its forward has no context and keeps nothing.
 template <class Function, class... Inputs>
 auto applied(Inputs&&... inputs) {
   if (at::GradMode::is_enabled()) return Function::apply(std::forward<Inputs>(inputs)...);
-  torch::autograd::AutogradContext unread;
-  return Function::forward(&unread, std::forward<Inputs>(inputs)...);
+  return Function::forward(nullptr, std::forward<Inputs>(inputs)...);
 }
 
 /// Calls f(element) with rows::Bf16 or float, as the tensor's type is.

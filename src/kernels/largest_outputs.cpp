@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "blockzoo/kernels/linear.h"
@@ -30,16 +31,16 @@ int64_t rows_grain(const Tensor& weight) { return std::max<int64_t>(1, kScreenGr
 float rounding_share(const Tensor& y) { return y.scalar_type() == at::kBFloat16 ? 0x1p-6F : 0x1p-20F; }
 
 /// Outputs that may be `bar` or more, or whose bounds are no numbers.
-std::vector<size_t> at_least(const std::vector<float>& estimates, const float* errors, float norm, float bar) {
+std::vector<int64_t> at_least(const std::vector<float>& estimates, const float* errors, float norm, float bar) {
   constexpr size_t kBlock = 64;
-  std::vector<size_t> left;
+  std::vector<int64_t> left;
   const auto below = [&](size_t v) { return estimates[v] + errors[v] * norm < bar; };
   for (size_t first = 0; first < estimates.size(); first += kBlock) {
     const auto last = std::min(first + kBlock, estimates.size());
     bool all_below = true;  // without a branch, so that the compiler takes many at once
     for (size_t v = first; v < last; ++v) all_below &= below(v);
     for (size_t v = first; v < last && !all_below; ++v) {
-      if (!below(v)) left.push_back(v);
+      if (!below(v)) left.push_back(static_cast<int64_t>(v));
     }
   }
   return left;
@@ -67,7 +68,13 @@ LargestOutputs::LargestOutputs(const Tensor& weight, const Tensor& bias) : weigh
   });
 }
 
-Tensor LargestOutputs::operator()(const Tensor& input) const {
+LargestOutputs::Some LargestOutputs::all(const Tensor& x) const {
+  std::vector<int64_t> numbers(static_cast<size_t>(weight_.size(0)));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return {std::move(numbers), linear_map(x, weight_, bias_).view(-1)};
+}
+
+LargestOutputs::Some LargestOutputs::operator()(const Tensor& input) const {
   const auto shape = screen_shape(weight_);
   TORCH_CHECK(input.numel() == weight_.size(1) && input.scalar_type() == weight_.scalar_type(),
               "[largest_outputs] x must be one vector of ", weight_.size(1), ", of W's type, got x ", input.sizes());
@@ -81,7 +88,7 @@ Tensor LargestOutputs::operator()(const Tensor& input) const {
     }
   });
   const auto norm = static_cast<float>(std::sqrt(squares));
-  if (!std::isfinite(norm) || norm == 0) return linear_map(input, weight_, bias_);
+  if (!std::isfinite(norm) || norm == 0) return all(x);
 
   const rows::Screen screen{.numbers = read<int8_t>(numbers_),
                             .factors = read<float>(factors_),
@@ -95,17 +102,24 @@ Tensor LargestOutputs::operator()(const Tensor& input) const {
                               estimates.data());
       },
       [](float a, float b) { return std::max(a, b); });
-  const auto left = at_least(estimates, screen.errors, norm, least - rounding_share(x) * std::abs(least));
-  if (left.size() > shape.rows / kFewOfAll) return linear_map(input, weight_, bias_);
+  auto left = at_least(estimates, screen.errors, norm, least - rounding_share(x) * std::abs(least));
+  if (left.size() > shape.rows / kFewOfAll) return all(x);
 
-  auto sizes = x.sizes().vec();
-  sizes.back() = weight_.size(0);
-  const auto y = at::full(sizes, -INFINITY, x.options());
-  const rows::FewRowsShape one{.rows = 1, .inputs = shape.inputs, .outputs = shape.rows};
+  auto outputs = at::empty({std::ssize(left)}, x.options());
+  bool finite = true;
   by_element(x, [&]<class T>(T) {
-    for (const auto v : left) rows::few_rows(one, read<T>(x), read<T>(weight_), read<T>(bias_), v, v + 1, write<T>(y));
+    const auto* const bias = read<T>(bias_);
+    const rows::FewRowsShape one{.rows = 1, .inputs = shape.inputs, .outputs = 1};
+    for (size_t i = 0; i < left.size(); ++i) {
+      const auto v = static_cast<size_t>(left[i]);
+      auto* const value = write<T>(outputs) + i;
+      rows::few_rows(one, read<T>(x), read<T>(weight_) + v * shape.inputs, bias == nullptr ? bias : bias + v, 0, 1,
+                     value);
+      finite &= std::isfinite(rows::wide(*value));
+    }
   });
-  return y;
+  if (!finite) return all(x);
+  return {std::move(left), std::move(outputs)};
 }
 
 int64_t LargestOutputs::saved_bytes() const {

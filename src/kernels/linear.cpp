@@ -24,9 +24,11 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
     RECORD_USER_SCOPE("blockzoo::linear");
-    context->save_for_backward({x, weight});
-    context->saved_data["bias"] = bias.has_value();
-    if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
+    if (context != nullptr) {
+      context->save_for_backward({x, weight});
+      context->saved_data["bias"] = bias.has_value();
+      if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
+    }
     return onednn_linear(x, weight, bias.value_or(Tensor()));
   }
 

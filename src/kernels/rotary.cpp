@@ -59,9 +59,11 @@ struct FusedRotation : torch::autograd::Function<FusedRotation> {
                         int64_t first, bool half) {
     RECORD_USER_SCOPE("blockzoo::rotary");
     const auto pairs = half ? rows::Pairs::kHalf : rows::Pairs::kInterleaved;
-    context->save_for_backward({cosine, sine});
-    context->saved_data["first"] = first;
-    context->saved_data["half"] = half;
+    if (context != nullptr) {
+      context->save_for_backward({cosine, sine});
+      context->saved_data["first"] = first;
+      context->saved_data["half"] = half;
+    }
     return turned(x.contiguous(), cosine, sine, first, pairs, 1);
   }
 

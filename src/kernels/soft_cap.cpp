@@ -26,6 +26,7 @@ struct FusedSoftCap : torch::autograd::Function<FusedSoftCap> {
         rows::soft_cap(static_cast<size_t>(to - from), static_cast<float>(cap), read<T>(x) + from, write<T>(y) + from);
       });
     });
+    if (context == nullptr) return y;
     context->save_for_backward({y});
     context->saved_data["cap"] = cap;
     return y;

@@ -124,11 +124,17 @@ std::vector<Tensor> ModelImpl::matrices(bool with_head) const {
   return weights;
 }
 
-Tensor ModelImpl::logits(const Tensor& x, const LargestOutputs* largest) {
-  auto y = final_norm_(x);
-  if (!head_projection_.is_empty()) y = head_projection_(y);
-  if (largest != nullptr) return (*largest)(y);
-  y = linear_map(y, head_weight(), head_bias_);
+Tensor ModelImpl::before_head(const Tensor& x) {
+  const auto y = final_norm_(x);
+  return head_projection_.is_empty() ? y : head_projection_(y);
+}
+
+LargestOutputs::Some ModelImpl::logits(const Tensor& x, const LargestOutputs& largest) {
+  return largest(before_head(x));
+}
+
+Tensor ModelImpl::logits(const Tensor& x) {
+  auto y = linear_map(before_head(x), head_weight(), head_bias_);
   const auto factor = scale_factor(config_.logit_scale, config_.width);
   if (factor != 1) y = y * factor;
   return config_.final_softcap > 0 ? soft_cap(y, config_.final_softcap) : y;

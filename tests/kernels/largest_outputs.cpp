@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "blockzoo/kernels/choice.h"
@@ -14,13 +15,14 @@ namespace {
 
 /// Every output that is the largest is there, and what is there is what the whole map gives. Returns how many are.
 int64_t check_largest(const Tensor& x, const Tensor& w, const Tensor& b) {
-  const auto whole = linear_map(x, w, b), y = LargestOutputs(w, b)(x);
-  CHECK(y.sizes() == whole.sizes());
-  CHECK(y.scalar_type() == whole.scalar_type());
-  const auto kept = y > -INFINITY;
-  check_equal("kept outputs", y.masked_select(kept), whole.masked_select(kept));
-  CHECK(at::logical_and(whole == whole.max(), kept.logical_not()).sum().item<int64_t>() == 0);
-  return kept.sum().item<int64_t>();
+  const auto whole = linear_map(x, w, b).view(-1);
+  const auto some = LargestOutputs(w, b)(x);
+  const auto numbers = at::tensor(some.numbers, at::kLong);
+  CHECK(std::is_sorted(some.numbers.begin(), some.numbers.end()));
+  CHECK(some.values.scalar_type() == whole.scalar_type());
+  check_equal("values", some.values, whole.index_select(0, numbers));
+  CHECK((some.values == whole.max()).sum().item<int64_t>() == (whole == whole.max()).sum().item<int64_t>());
+  return std::ssize(some.numbers);
 }
 
 struct Drawn {
@@ -90,11 +92,11 @@ TEST_CASE("What is no number is not hidden", "[kernels][torch][fast]") {
       INFO(type << ", " << bad);
       Drawn drawn(3000, 96, type);
       drawn.w[1234][17] = bad;
-      const auto y = LargestOutputs(drawn.w, {})(drawn.x), whole = linear_map(drawn.x, drawn.w);
+      const auto y = LargestOutputs(drawn.w, {})(drawn.x).values, whole = linear_map(drawn.x, drawn.w).view(-1);
       CHECK(at::equal(y.isnan(), whole.isnan()));
       CHECK(at::equal(y.isposinf(), whole.isposinf()));
       drawn.x[0][0][0] = bad;
-      CHECK(LargestOutputs(drawn.w, {})(drawn.x).isfinite().logical_not().any().item<bool>());
+      CHECK(LargestOutputs(drawn.w, {})(drawn.x).values.isfinite().logical_not().any().item<bool>());
     }
   }
 }

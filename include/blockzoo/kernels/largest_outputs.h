@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "blockzoo/nn/types.h"
 
 namespace blockzoo {
@@ -17,14 +19,22 @@ class LargestOutputs {
   /// W [V, D], b [V] or undefined, without gradients. Both are kept and must not change.
   LargestOutputs(const Tensor& weight, const Tensor& bias);
 
-  /// x [..., D], one vector of W's type -> y [..., V]: what linear_map(x, W, b) gives for each output that may be the
-  /// largest, -infinity for the others. All outputs where x or much of W is not finite.
-  Tensor operator()(const Tensor& x) const;
+  /// Some outputs: values [n] of those with these numbers, which rise.
+  struct Some {
+    std::vector<int64_t> numbers;
+    Tensor values;
+  };
+
+  /// x [..., D], one vector of W's type -> what linear_map(x, W, b) gives for each output that may be the largest. All
+  /// outputs where x, much of W or one of these is not finite.
+  Some operator()(const Tensor& x) const;
 
   /// How many bytes fewer a call reads than all of W.
   int64_t saved_bytes() const;
 
  private:
+  Some all(const Tensor& x) const;
+
   Tensor weight_, bias_;
   Tensor numbers_;                        // [V, D, filled up], int8
   Tensor factors_, errors_, float_bias_;  // [V]

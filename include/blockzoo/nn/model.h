@@ -35,9 +35,10 @@ class ModelImpl final : public torch::nn::Module {
 
   /// The stack's output [B, T, D] for tokens that come after those of `past`; forward is logits(hidden(tokens)).
   Tensor hidden(const Tensor& tokens, const Past& past = {});
-  /// The logits [B, T, V] of such an output, or of a part of its positions. `largest`, for one position, leaves those
-  /// at -infinity that are not the largest.
-  Tensor logits(const Tensor& x, const LargestOutputs* largest = nullptr);
+  /// The logits [B, T, V] of such an output, or of a part of its positions.
+  Tensor logits(const Tensor& x);
+  /// Those logits of one position that may be the largest.
+  LargestOutputs::Some logits(const Tensor& x, const LargestOutputs& largest);
   /// What finds the largest logits of this model's present values; nothing where it brings nothing, or where the logits
   /// are changed once more behind the head.
   std::optional<LargestOutputs> largest_logits() const;
@@ -52,6 +53,7 @@ class ModelImpl final : public torch::nn::Module {
 
  private:
   Tensor embed(const Tensor& tokens, const Places& places);
+  Tensor before_head(const Tensor& x);
   const Tensor& head_weight() const { return head_.is_empty() ? embedding_->weight : head_->weight; }
 
   const ModelConfig config_;  // resolved
