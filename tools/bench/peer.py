@@ -14,7 +14,8 @@ import time
 
 def keep_memory():
     libc = ctypes.CDLL(None)
-    for parameter, value in ((-4, 0), (-1, -1), (-2, 64 << 20)):  # M_MMAP_MAX, M_TRIM_THRESHOLD, M_TOP_PAD
+    # M_MMAP_MAX, M_TRIM_THRESHOLD, M_TOP_PAD, M_MXFAST
+    for parameter, value in ((-4, 0), (-1, -1), (-2, 64 << 20), (1, 0)):
         libc.mallopt(parameter, value)
     page, reach = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]

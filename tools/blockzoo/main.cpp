@@ -44,13 +44,15 @@ std::string version() {
                      build.build_type, build.libtorch);
 }
 
-/// Freed memory stays in the process: training asks for the same sizes again at every step. The heap reaches at once
+/// Freed memory stays in the process: training asks for the same sizes again at every step. Small pieces are merged when
+/// they are freed, and not at the next large request, of which a token of generation has many. The heap reaches at once
 /// over addresses for half the machine's memory, of which none is taken before it is written to, so that all of it can
 /// be had in huge pages: generation reads all weights for every token, and small pages make it look up too many places.
 void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, 64 << 20);
+  mallopt(M_MXFAST, 0);
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const auto reach = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * page;
   void* memory = std::malloc(reach);
