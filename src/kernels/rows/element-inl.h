@@ -30,7 +30,7 @@ HWY_INLINE float sum_of(Vector v) { return hn::GetLane(hn::SumOfLanes(Floats(), 
 #if HWY_TARGET != HWY_SCALAR
 /// The sum of a vector's blocks of four.
 template <class D>
-HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> sum_of_blocks(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> sum_of_blocks(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) > 4) {
     const hn::Half<D> half;
     return sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
