@@ -151,8 +151,8 @@ struct OneRow {
   const uint8_t* ahead;  // asked for next: as many bytes as are read, so that it stays as far ahead
 };
 
-/// The products of kOutputs outputs, whose rows are all compact or all plain, with the inputs that fill steps of
-/// kCompact blocks or vectors. Returns the first input that is left; rows then point there.
+/// The products of kOutputs outputs, whose rows are all compact or all plain, with the inputs that fill blocks, or
+/// vectors where rows are plain. Returns the first input that is left; rows then point there.
 template <bool kCompact, size_t kOutputs, class T>
 HWY_INLINE size_t add_products(OneRow<T>& job, const hn::Vec<Bytes>* uppers, const uint8_t** rows, Vector* sums) {
   constexpr size_t kStep = kCompact ? kVectors : 1;
