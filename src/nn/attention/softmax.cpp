@@ -43,7 +43,9 @@ SoftmaxAttentionImpl::SoftmaxAttentionImpl(const SoftmaxAttentionConfig& config,
   value_norm_ = register_module("value_norm", make_norm(config.value_norm, {width_}));
 }
 
-Tensor SoftmaxAttentionImpl::by_heads(const Tensor& x, int64_t heads) const { return x.view({x.size(0), x.size(1), heads, width_}); }
+Tensor SoftmaxAttentionImpl::by_heads(const Tensor& x, int64_t heads) const {
+  return x.view({x.size(0), x.size(1), heads, width_});
+}
 
 KeysValues SoftmaxAttentionImpl::keys_values(const Tensor& key, const Tensor& value, const Context& context) {
   if (!key.defined()) {
