@@ -68,12 +68,18 @@ void check_same_bits(const CompactShape& shape, const std::vector<T>& w, size_t 
   }
 }
 
+/// Says where nothing can be tried.
+bool can_compact() {
+  if (!compacts()) WARN("no compact rows by the instructions of this processor: not tried");
+  return compacts();
+}
+
 constexpr size_t kWholeBlocks = 192;  // inputs that fill blocks of every instruction set
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("Compact rows give the same to the bit, whatever their length", "[kernels][rows]", float, Bf16) {
-  if (!compacts()) return;
+  if (!can_compact()) return;
   for (const size_t inputs : {64, 65, 80, 127, 128, 200, 512}) {
     for (const size_t outputs : {1, 3, 4, 7, 9}) {
       INFO(inputs << " inputs, " << outputs << " outputs");
@@ -84,7 +90,7 @@ TEMPLATE_TEST_CASE("Compact rows give the same to the bit, whatever their length
 }
 
 TEMPLATE_TEST_CASE("Rows whose numbers are too far apart, or none, stay as they are", "[kernels][rows]", float, Bf16) {
-  if (!compacts()) return;
+  if (!can_compact()) return;
   const CompactShape shape{.outputs = 11, .inputs = kWholeBlocks};
   const float infinity = std::numeric_limits<float>::infinity();
   // A row drawn has upper bytes from 0x38, of 1e-4, to 0x3d, of 0.1.
@@ -102,7 +108,7 @@ TEMPLATE_TEST_CASE("Rows whose numbers are too far apart, or none, stay as they 
 
 TEMPLATE_TEST_CASE("A row may hold numbers whose upper bytes are seven apart, and no more", "[kernels][rows]", float,
                    Bf16) {
-  if (!compacts()) return;
+  if (!can_compact()) return;
   const CompactShape shape{.outputs = 4, .inputs = kWholeBlocks};
   for (const auto& [least, plain] : {std::pair{0x1p-15F, size_t{0}}, {0x1p-16F, size_t{1}}}) {
     std::vector<TestType> w(shape.outputs * shape.inputs);
@@ -113,7 +119,7 @@ TEMPLATE_TEST_CASE("A row may hold numbers whose upper bytes are seven apart, an
 }
 
 TEST_CASE("Float32 numbers that are no bfloat16 keep a row as it is, wherever they stand", "[kernels][rows]") {
-  if (!compacts()) return;
+  if (!can_compact()) return;
   const CompactShape shape{.outputs = 6, .inputs = kWholeBlocks};
   for (const size_t place : {size_t{0}, size_t{63}, shape.inputs - 1}) {
     auto w = drawn_bfloat16<float>(shape.outputs * shape.inputs);
@@ -123,7 +129,7 @@ TEST_CASE("Float32 numbers that are no bfloat16 keep a row as it is, wherever th
 }
 
 TEMPLATE_TEST_CASE("A compact number takes 12 bits", "[kernels][rows]", float, Bf16) {
-  if (!compacts()) return;
+  if (!can_compact()) return;
   const CompactShape shape{.outputs = 5, .inputs = kWholeBlocks};
   const MadeCompact<TestType> made(shape, drawn_bfloat16<TestType>(shape.outputs * shape.inputs));
   CHECK(made.memory.size() == shape.outputs * shape.inputs * 12 / 8);
