@@ -8,9 +8,11 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "kernels/rows/few_rows.h"
+#include "kernels/rows/instructions.h"
 #include "support/catch.h"
 
 namespace blockzoo::rows {
@@ -68,8 +70,9 @@ void check_same_bits(const CompactShape& shape, const std::vector<T>& w, size_t 
   }
 }
 
-/// Says where nothing can be tried.
+/// AVX2 and AVX-512 have compact rows; elsewhere there is nothing to try.
 bool can_compact() {
+  CHECK(compacts() == (std::string_view(instructions()).substr(0, 3) == "AVX"));
   if (!compacts()) WARN("no compact rows by the instructions of this processor: not tried");
   return compacts();
 }
