@@ -2,24 +2,34 @@
 
 #include <ATen/ATen.h>
 
-#include <vector>
+#include <memory>
 
 #include "kernels/rows/compact.h"
 
 namespace blockzoo {
 
-/// A copy of a matrix [outputs, inputs] in fewer bytes, where it takes fewer.
-struct CompactMatrix {
-  explicit CompactMatrix(const at::Tensor& weight);
+/// A copy of a matrix [outputs, inputs] in fewer bytes, from which a row's products are the same to the bit. Keeps the
+/// matrix, which must not change.
+class CompactMatrix {
+ public:
+  explicit CompactMatrix(const at::Tensor& matrix);
+  virtual ~CompactMatrix() = default;
 
-  rows::Compact rows() const;
-  int64_t bytes() const { return static_cast<int64_t>(begins.back()); }
+  /// Outputs first to last of y [1, outputs] = x w^T + bias; x [1, inputs], bias [outputs] or undefined.
+  virtual void row(const at::Tensor& x, const at::Tensor& bias, size_t first, size_t last,
+                   const at::Tensor& y) const = 0;
 
-  at::Tensor weight;
-  rows::CompactShape shape;
-  std::vector<uint8_t> largest;
-  std::vector<uint64_t> begins;
-  at::Tensor memory;  // undefined where the copy would take as many bytes
+  virtual int64_t bytes() const = 0;
+
+ protected:
+  const at::Tensor matrix_;
+  const rows::CompactShape shape_;
 };
+
+/// Of a matrix of float32 or bfloat16 whose numbers a bfloat16 holds: in 12 bits each; or null.
+std::unique_ptr<const CompactMatrix> compact_bfloat16(const at::Tensor& matrix);
+
+/// Of a matrix of float32: in 28 bits a number; or null.
+std::unique_ptr<const CompactMatrix> compact_floats(const at::Tensor& matrix);
 
 }  // namespace blockzoo

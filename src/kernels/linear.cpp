@@ -72,9 +72,7 @@ struct FewRowsMap {
     const auto begin = std::max(from, first), end = std::min(to, last);
     if (begin >= end) return;
     const auto some = static_cast<size_t>(begin - first), behind = static_cast<size_t>(end - first);
-    if (compact != nullptr)
-      return rows::compact_row(compact->shape, compact->rows(), read<T>(x), read<T>(map.bias), some, behind,
-                               write<T>(y));
+    if (compact != nullptr) return compact->row(x, map.bias, some, behind, y);
     rows::few_rows(shape, read<T>(x), read<T>(map.weight), read<T>(map.bias), some, behind, write<T>(y));
   }
 };

@@ -6,25 +6,12 @@
 
 #include "kernels/fast.h"
 #include "kernels/parallel.h"
+#include "kernels/processor.h"
 #include "kernels/rows/instructions.h"
 #include "kernels/rows/weight_gradient.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 namespace blockzoo {
 namespace {
-
-bool processor_is_amd() {
-#if defined(__x86_64__)
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(0, &eax, &ebx, &ecx, &edx) != 0 && ebx == signature_AMD_ebx && ecx == signature_AMD_ecx &&
-         edx == signature_AMD_edx;
-#else
-  return false;
-#endif
-}
 
 std::optional<c10::OperatorHandle> linear_of_onednn() {
   if (!at::globalContext().userEnabledMkldnn() || !at::hasMKLDNN()) return std::nullopt;
