@@ -33,7 +33,9 @@ CompactWeights::CompactWeights(const std::vector<Tensor>& matrices) : before_(in
     auto copy = compact_bfloat16(matrix);
     if (copy == nullptr && floats) copy = compact_floats(matrix);
     if (copy == nullptr) continue;
-    saved_bytes_ += static_cast<int64_t>(matrix.nbytes()) - copy->bytes();
+    const auto bytes = static_cast<int64_t>(matrix.nbytes());
+    matrix_bytes_ += bytes;
+    saved_bytes_ += bytes - copy->bytes();
     copies_[matrix.const_data_ptr()] = std::move(copy);
   }
   in_use = this;

@@ -233,13 +233,16 @@ TEST_CASE("Tokens are the same where steps read compact copies, greedily and dra
       const StepCopies copies(*model, options, 1);
       const auto head = copies.largest() != nullptr ? copies.largest()->saved_bytes() : 0;
       CHECK((copies.saved_bytes() > head) == compact);
+      CHECK((copies.words().find(" matrices without loss in ") != std::string::npos) == compact);
       const auto alone = generate(*model, {{1, 2, 3}}, options)[0].ids;
       CHECK(alone == generate(*model, {{1, 2, 3}, {4, 5, 6}}, options)[0].ids);  // two texts read the matrices
     }
   }
   const auto model = untrained_model(from_yaml<ModelConfig>(sizes));
   CHECK(StepCopies(*model, {.tokens = 80}, 2).saved_bytes() == 0);
-  CHECK(StepCopies(*model, {.tokens = 8}, 1).saved_bytes() == 0);
+  const StepCopies none(*model, {.tokens = 8}, 1);
+  CHECK(none.saved_bytes() == 0);
+  CHECK(none.words() == "none");
 }
 
 }  // namespace blockzoo

@@ -32,9 +32,13 @@ class CompactWeights {
   /// How many bytes fewer are read when every matrix is read once.
   int64_t saved_bytes() const { return saved_bytes_; }
 
+  /// How many matrices have a copy, and their own bytes.
+  size_t count() const { return copies_.size(); }
+  int64_t matrix_bytes() const { return matrix_bytes_; }
+
  private:
   std::unordered_map<const void*, std::unique_ptr<const CompactMatrix>> copies_;  // by where the matrix lies
-  int64_t saved_bytes_ = 0;
+  int64_t matrix_bytes_ = 0, saved_bytes_ = 0;
   const CompactWeights* const before_;
 };
 

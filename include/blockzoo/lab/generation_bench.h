@@ -24,6 +24,7 @@ struct GenerationBench {
   double product_flops_per_s = 0;  // the machine's limits, measured in the same process: a large product,
   double bytes_per_s = 0;          // and reading memory
   std::string kernels, machine, precision;
+  std::string copies;  // of weights that a step reads instead: "none", or of how many in how many bytes
   int64_t threads = 0;
   double load = 0;  // mean number of running tasks over the last minute, this program's among them
 
