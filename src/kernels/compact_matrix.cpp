@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/fast.h"
+#include "kernels/processor.h"
 #include "kernels/rows/compact.h"
 #include "kernels/rows/compact_floats.h"
 
@@ -46,7 +47,10 @@ class CompactBfloat16 : public CompactMatrix {
 
  private:
   rows::Compact rows() const {
-    return {.largest = largest_.data(), .begins = begins_.data(), .memory = write<uint8_t>(memory_)};
+    return {.largest = largest_.data(),
+            .begins = begins_.data(),
+            .memory = write<uint8_t>(memory_),
+            .near = processor_is_wide_amd()};
   }
 
   template <class Body>

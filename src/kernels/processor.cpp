@@ -23,9 +23,15 @@ unsigned amd_family() { return 0; }
 
 constexpr unsigned kZen5 = 0x1a;
 
+/// Asked once: in a virtual machine the question leaves the machine.
+unsigned family() {
+  static const auto answer = amd_family();
+  return answer;
+}
+
 }  // namespace
 
-bool processor_is_amd() { return amd_family() != 0; }
-bool processor_is_wide_amd() { return amd_family() >= kZen5; }
+bool processor_is_amd() { return family() != 0; }
+bool processor_is_wide_amd() { return family() >= kZen5; }
 
 }  // namespace blockzoo

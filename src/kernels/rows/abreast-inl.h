@@ -17,6 +17,7 @@ constexpr size_t kAbreast = 12;      // outputs whose sums are kept in registers
 constexpr size_t kBreath = 32;       // steps between requests to memory: more at once would have to wait
 constexpr size_t kLine = 64;         // bytes that memory gives at once
 constexpr size_t kFarAhead = 65536;  // bytes from the weights at work to those that are asked for
+constexpr size_t kNearAhead = kFarAhead / 4;
 
 /// Asks the second cache for what comes `ahead` bytes behind `weights`. Outputs that are taken side by side make one
 /// stretch of memory; asked for in its order, the processor reads ahead along it, over the ends of pages too.
@@ -24,7 +25,12 @@ HWY_INLINE void prefetch(const void* weights, size_t ahead) {
   __builtin_prefetch(static_cast<const char*>(weights) + ahead, 0, 2);
 }
 
-/// The same for `count` weights side by side.
+/// Asks the first cache, which takes fewer requests at a time, and nearer ones.
+HWY_INLINE void prefetch_near(const void* weights, size_t ahead) {
+  __builtin_prefetch(static_cast<const char*>(weights) + ahead, 0, 3);
+}
+
+/// prefetch() for `count` weights side by side.
 template <class T>
 HWY_INLINE void prefetch_stretch(const T* weights, size_t count) {
   for (size_t i = 0; i < count; i += kLine / sizeof(T)) prefetch(weights + i, kFarAhead);

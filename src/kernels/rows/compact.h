@@ -32,6 +32,7 @@ struct Compact {
   const uint8_t* largest;
   const uint64_t* begins;  // [outputs + 1]
   uint8_t* memory;
+  bool near = false;  // ask for what follows into the first cache, where a processor takes many such requests
 };
 
 /// Writes the outputs first to last.

@@ -136,11 +136,6 @@ HWY_INLINE Vector number_of(Word exponents, Word code, Word word, Word kept) {
   return hn::BitCast(Floats(), hn::OrAnd(hn::TableLookupLanes(exponents, places), word, kept));
 }
 
-/// Asks for what follows into the first cache.
-HWY_INLINE void prefetch_near(const void* from) {
-  __builtin_prefetch(static_cast<const char*>(from) + kFarAhead / 4, 0, 3);
-}
-
 /// The sum with the products of a block.
 HWY_INLINE Vector add_block(const uint32_t* block, Word exponents, const float* x, Vector sum) {
   const Words words;
@@ -149,7 +144,7 @@ HWY_INLINE Vector add_block(const uint32_t* block, Word exponents, const float* 
   HWY_UNROLL(8)
   for (size_t i = 0; i < kWords; ++i) {
     const auto word = hn::LoadU(words, block + i * kLanes);
-    prefetch_near(block + i * kLanes);
+    prefetch_near(block + i * kLanes, kNearAhead);
     sum = hn::MulAdd(load_whole(x + i * kLanes), number_of(exponents, hn::ShiftRight<kCode>(word), word, kept), sum);
     last = hn::OrAnd(hn::ShiftLeft<kSpare>(last), hn::ShiftRight<kMantissa>(word), four);
   }
@@ -179,7 +174,7 @@ HWY_INLINE void put_group(const CompactShape& shape, const FloatGroup& group, co
     HWY_UNROLL(4)
     for (size_t o = 0; o < kOutputsOfGroup; ++o) {
       sums[o] = hn::MulAdd(values, load_whole(rest[o]), sums[o]);
-      prefetch_near(rest[o]);
+      prefetch_near(rest[o], kNearAhead);
       rest[o] += kLanes;
     }
   }

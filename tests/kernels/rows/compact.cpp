@@ -50,7 +50,7 @@ struct MadeCompact {
     make_compact(shape, w.data(), 0, middle, compact());
     make_compact(shape, w.data(), middle, shape.outputs, compact());
   }
-  Compact compact() { return {largest.data(), begins.data(), memory.data()}; }
+  Compact compact(bool near = false) { return {largest.data(), begins.data(), memory.data(), near}; }
   size_t plain_rows() const { return static_cast<size_t>(std::count(largest.begin(), largest.end(), kPlainRow)); }
 };
 
@@ -64,9 +64,12 @@ void check_same_bits(const CompactShape& shape, const std::vector<T>& w, size_t 
     std::vector<T> expected(shape.outputs), actual(shape.outputs);
     few_rows(few, x.data(), w.data(), own_bias, 0, shape.outputs, expected.data());
     const auto part = std::min<size_t>(3, shape.outputs);
-    compact_row(shape, made.compact(), x.data(), own_bias, 0, part, actual.data());
-    compact_row(shape, made.compact(), x.data(), own_bias, part, shape.outputs, actual.data());
-    CHECK(std::memcmp(expected.data(), actual.data(), shape.outputs * sizeof(T)) == 0);
+    for (const bool near : {false, true}) {
+      compact_row(shape, made.compact(near), x.data(), own_bias, 0, part, actual.data());
+      compact_row(shape, made.compact(near), x.data(), own_bias, part, shape.outputs, actual.data());
+      CHECK(std::memcmp(expected.data(), actual.data(), shape.outputs * sizeof(T)) == 0);
+      std::fill(actual.begin(), actual.end(), T{});
+    }
   }
 }
 
