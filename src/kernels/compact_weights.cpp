@@ -22,21 +22,28 @@ bool compact_fits(const Tensor& weight) {
 
 int64_t memory_of_machine() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
 
+/// Null where none is worth it; `all` bytes are in all the matrices that fit.
+std::unique_ptr<const CompactMatrix> compact_copy(const Tensor& matrix, int64_t all) {
+  if (!compact_fits(matrix) || all > memory_of_machine() / kShareOfMemory) return nullptr;
+  if (auto copy = compact_bfloat16(matrix)) return copy;
+  const bool measured = processor_is_wide_amd() && all <= kMostFloats;
+  return measured ? compact_floats(matrix) : nullptr;
+}
+
 }  // namespace
 
 CompactWeights::CompactWeights(const std::vector<Tensor>& matrices) : before_(in_use) {
   int64_t all = 0;
   for (const auto& matrix : matrices) all += compact_fits(matrix) ? static_cast<int64_t>(matrix.nbytes()) : 0;
-  const bool floats = processor_is_wide_amd() && all <= kMostFloats;  // where it was measured to be worth it
   for (const auto& matrix : matrices) {
-    if (all > memory_of_machine() / kShareOfMemory || !compact_fits(matrix)) continue;
-    auto copy = compact_bfloat16(matrix);
-    if (copy == nullptr && floats) copy = compact_floats(matrix);
-    if (copy == nullptr) continue;
-    const auto bytes = static_cast<int64_t>(matrix.nbytes());
-    matrix_bytes_ += bytes;
-    saved_bytes_ += bytes - copy->bytes();
-    copies_[matrix.const_data_ptr()] = std::move(copy);
+    auto copy = compact_copy(matrix, all);
+    if (copy != nullptr) {
+      const auto bytes = static_cast<int64_t>(matrix.nbytes());
+      ++count_;
+      matrix_bytes_ += bytes;
+      saved_bytes_ += bytes - copy->bytes();
+    }
+    copies_.push_back({matrix.const_data_ptr(), std::move(copy)});
   }
   in_use = this;
 }
@@ -44,8 +51,13 @@ CompactWeights::CompactWeights(const std::vector<Tensor>& matrices) : before_(in
 CompactWeights::~CompactWeights() { in_use = before_; }
 
 const CompactMatrix* CompactWeights::of(const Tensor& weight) const {
-  const auto found = copies_.find(weight.const_data_ptr());
-  return found == copies_.end() ? nullptr : found->second.get();
+  const auto* const place = weight.const_data_ptr();
+  for (size_t tried = 0; tried < copies_.size(); ++tried) {
+    const auto& copy = copies_[next_];
+    next_ = (next_ + 1) % copies_.size();
+    if (copy.place == place) return copy.matrix.get();
+  }
+  return nullptr;
 }
 
 const CompactWeights* compact_weights_in_use() { return in_use; }

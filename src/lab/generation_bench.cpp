@@ -83,6 +83,7 @@ GenerationBench bench_generation(const RunConfig& choice, const GenerationLoad& 
                                               .precision = config.train.precision})
                         .decode;
   const StepCopies copies(*session.model(), options, load.texts);
+  result.model_bytes = step.bytes;
   result.bytes_per_step = step.bytes - static_cast<double>(copies.saved_bytes());
   result.copies = copies.words();
   result.flops_per_step = step.flops;
@@ -100,6 +101,7 @@ std::string to_json(const GenerationBench& bench) {
                      {"prompts", bench.prompts},
                      {"ids", bench.ids},
                      {"bytes_per_step", bench.bytes_per_step},
+                     {"model_bytes", bench.model_bytes},
                      {"flops_per_step", bench.flops_per_step},
                      {"product_flops_per_s", bench.product_flops_per_s},
                      {"bytes_per_s", bench.bytes_per_s},
@@ -123,13 +125,13 @@ std::string to_text(const GenerationBench& bench) {
       "{:.3f}), "
       "{:.0f} tokens/s\n"
       "{:.1f} MB of weights, keys and values a step, {:.1f} GB/s: {:.0f} % of the {:.1f} GB/s at which memory is read\n"
-      "copies of weights that a step reads instead: {}\n"
+      "copies of weights that a step reads instead: {}; without them {:.1f} MB, {:.1f} GB/s\n"
       "{:.1f} MFLOPs a step, {:.1f} GFLOP/s: {:.0f} % of a large product's {:.0f} GFLOP/s\n",
       bench.machine, bench.threads, bench.load, bench.kernels, bench.precision, bench.ids.size(),
       bench.prompts.front().size(), bench.prompt_s * 1e3, step_s * 1e3, bench.steps_s.size(), *least * 1e3, *most * 1e3,
       texts / step_s, bench.bytes_per_step / 1e6, read / 1e9, 100 * read / bench.bytes_per_s, bench.bytes_per_s / 1e9,
-      bench.copies, bench.flops_per_step / 1e6, done / 1e9, 100 * done / bench.product_flops_per_s,
-      bench.product_flops_per_s / 1e9);
+      bench.copies, bench.model_bytes / 1e6, bench.model_bytes / step_s / 1e9, bench.flops_per_step / 1e6, done / 1e9,
+      100 * done / bench.product_flops_per_s, bench.product_flops_per_s / 1e9);
 }
 
 }  // namespace blockzoo

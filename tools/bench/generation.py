@@ -61,11 +61,13 @@ def generate(name, arguments):
                 times[kind].append(statistics.median(peer.ask(1)["steps_s"]))
         for peer in peers.values():
             peer.end()
-    shares = [figures["bytes_per_step"] / s / m for s, m in zip(times["blockzoo"], memory)]
+    shares, own = ([figures[key] / s / m for s, m in zip(times["blockzoo"], memory)]
+                   for key in ("bytes_per_step", "model_bytes"))
     print(f"  machine: {figures['machine']}; kernels {figures['kernels']}")
     print(f"  load {spread(loads)}; memory is read at {spread([m / 1e9 for m in memory])} GB/s")
     print(f"  {figures['bytes_per_step'] / 1e6:.1f} MB a step; blockzoo reaches {100 * statistics.median(shares):.0f} % "
-          "of that")
+          f"of that; copies: {figures['copies']}; the model's own {figures['model_bytes'] / 1e6:.1f} MB would be "
+          f"{100 * statistics.median(own):.0f} %")
     for kind, seconds in times.items():
         ratio = spread([s / b for s, b in zip(seconds, times["blockzoo"])])
         print(f"  {kind:14} {statistics.median(seconds) * 1e3:9.2f} ms a step  "

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "blockzoo/nn/types.h"
@@ -33,11 +32,17 @@ class CompactWeights {
   int64_t saved_bytes() const { return saved_bytes_; }
 
   /// How many matrices have a copy, and their own bytes.
-  size_t count() const { return copies_.size(); }
+  size_t count() const { return count_; }
   int64_t matrix_bytes() const { return matrix_bytes_; }
 
  private:
-  std::unordered_map<const void*, std::unique_ptr<const CompactMatrix>> copies_;  // by where the matrix lies
+  struct Copy {
+    const void* place;                            // where the matrix lies
+    std::unique_ptr<const CompactMatrix> matrix;  // or null
+  };
+  std::vector<Copy> copies_;
+  mutable size_t next_ = 0;  // the copy that is asked for next where steps ask in the order of the matrices
+  size_t count_ = 0;
   int64_t matrix_bytes_ = 0, saved_bytes_ = 0;
   const CompactWeights* const before_;
 };

@@ -20,6 +20,7 @@ struct GenerationBench {
   std::vector<double> steps_s;  // each later token of all texts
   std::vector<std::vector<int64_t>> prompts, ids;
   double bytes_per_step = 0;       // weights and kept keys and values that a step reads, at the middle of the texts
+  double model_bytes = 0;          // the same without copies in fewer bytes
   double flops_per_step = 0;       // at the middle of the texts
   double product_flops_per_s = 0;  // the machine's limits, measured in the same process: a large product,
   double bytes_per_s = 0;          // and reading memory
