@@ -44,7 +44,7 @@ struct FusedActivation : torch::autograd::Function<FusedActivation> {
   static Tensor forward(AutogradContext* context, const Tensor& gates, const std::optional<Tensor>& ups, int64_t f) {
     RECORD_USER_SCOPE("blockzoo::activation");
     const auto gate = gates.contiguous(), up = ups ? ups->contiguous() : Tensor();
-    auto y = at::empty_like(gate);
+    auto y = empty_as(gate);
     by_element(gate, [&]<class T>(T) {
       at::parallel_for(0, gate.numel(), kActivationGrain, [&](int64_t from, int64_t to) {
         rows::activate(static_cast<Activation>(f), static_cast<size_t>(to - from), read<T>(gate) + from,
@@ -62,7 +62,7 @@ struct FusedActivation : torch::autograd::Function<FusedActivation> {
     const auto &gate = saved[0], &up = saved[1];
     const auto f = static_cast<Activation>(context->saved_data["f"].toInt());
     const auto dy = gradients[0].contiguous();
-    auto dgate = at::empty_like(gate), dup = up.defined() ? at::empty_like(up) : up;
+    auto dgate = empty_as(gate), dup = up.defined() ? empty_as(up) : up;
     by_element(gate, [&]<class T>(T) {
       at::parallel_for(0, gate.numel(), kActivationGrain, [&](int64_t from, int64_t to) {
         const bool has_up = up.defined();

@@ -99,10 +99,10 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttendOpt
       "[attend] needs q [B, T, H, K], k [B, S, G, K], v [B, S, G, W] with S at least T and H a multiple of G, got ",
       q.sizes(), ", ", k.sizes(), ", ", v.sizes());
   const auto length = q.size(1), keys = k.size(1);
-  const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
   const bool observed = AttentionObserver::current() != nullptr;
   if (!observed && tiles_fit(q, k, v, given_options)) return attend_in_tiles(q, k, v, given_options);
   if (!observed && one_query_fits(q, k, v, given_options)) return attend_one_query(q, k, v, given_options);
+  const auto q_heads = q.transpose(1, 2), k_heads = k.transpose(1, 2), v_heads = v.transpose(1, 2);  // [B, heads, ...]
   const auto options = with_spread_bias(given_options, length, keys);
   if (observed) return of_tokens(attend_observed(q_heads, k_heads, v_heads, options).transpose(1, 2), keys, options);
   const bool everything_before = !options.absent.defined() && (options.window == 0 || options.window >= keys);

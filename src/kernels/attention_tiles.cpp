@@ -232,7 +232,7 @@ struct TiledAttention : torch::autograd::Function<TiledAttention> {
     const bool summed = q.size(2) != k.size(2);  // over the heads that share a key head
     const auto type = pairs_for(q) != nullptr && !summed ? q.scalar_type() : at::kFloat;
     const auto dbias = data["bias_learns"].toBool() ? bias_gradient(saved[3]) : Tensor();
-    TileGradients to{.dq = at::empty_like(tensors.q),
+    TileGradients to{.dq = empty_as(tensors.q),
                      .dk = at::empty({k.size(0), k.size(1), q.size(2), tensors.k.size(3)}, type),
                      .dv = at::empty({v.size(0), v.size(1), q.size(2), tensors.v.size(3)}, type)};
     if (table_learns) {

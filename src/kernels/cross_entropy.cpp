@@ -49,7 +49,7 @@ struct FusedCrossEntropy : torch::autograd::Function<FusedCrossEntropy> {
     };
     const auto dlosses = given(gradients[0]), dlog_z = given(gradients[1]);
     const auto vocabulary = logits.size(-1);
-    auto dlogits = at::empty_like(logits);
+    auto dlogits = empty_as(logits);
     by_element(logits, [&]<class T>(T) {
       over_rows(targets, [&](int64_t first, size_t count) {
         rows::cross_entropy_backward(count, static_cast<size_t>(vocabulary), read<T>(logits) + first * vocabulary,

@@ -25,7 +25,7 @@ struct FusedDynamicTanh : torch::autograd::Function<FusedDynamicTanh> {
     const auto x = input.contiguous(), alpha = given_alpha.contiguous(), gain = given_gain.contiguous(),
                bias = given_bias ? given_bias->contiguous() : Tensor();
     const auto shape = norm_shape(x, alpha.numel(), 0);
-    auto y = at::empty_like(x);
+    auto y = empty_as(x);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
@@ -43,7 +43,7 @@ struct FusedDynamicTanh : torch::autograd::Function<FusedDynamicTanh> {
     const auto &x = saved[0], &alpha = saved[1], &gain = saved[2], &bias = saved[3];
     const auto dy = gradients[0].contiguous();
     const auto shape = norm_shape(x, alpha.numel(), 0);
-    auto dx = at::empty_like(x);
+    auto dx = empty_as(x);
     const auto dalphas = sums_of_parts(alpha), dgains = sums_of_parts(gain), dbiases = sums_of_parts(bias);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t part, size_t first, const rows::NormShape& own) {

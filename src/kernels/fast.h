@@ -38,6 +38,9 @@ inline std::optional<at::Tensor> given(const at::Tensor& x) {
   return x.defined() ? std::make_optional(x) : std::nullopt;
 }
 
+/// Memory for as much as x holds, which has no gaps.
+inline at::Tensor empty_as(const at::Tensor& x) { return at::empty(x.sizes(), x.options()); }
+
 template <class T>
 const T* read(const at::Tensor& x) {
   return x.defined() ? static_cast<const T*>(x.const_data_ptr()) : nullptr;

@@ -37,8 +37,8 @@ struct FusedLayerNorm : torch::autograd::Function<FusedLayerNorm> {
     const auto x = input.contiguous(), gain = given_gain ? given_gain->contiguous() : Tensor(),
                bias = given_bias ? given_bias->contiguous() : Tensor();
     const auto shape = layer_norm_shape(x, gain, bias, eps);
-    auto y = at::empty_like(x), mean = at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
-    auto inverse = at::empty_like(mean);
+    auto y = empty_as(x), mean = at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
+    auto inverse = empty_as(mean);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
@@ -56,7 +56,7 @@ struct FusedLayerNorm : torch::autograd::Function<FusedLayerNorm> {
     const auto &x = saved[0], &gain = saved[1], &bias = saved[2], &mean = saved[3], &inverse = saved[4];
     const auto dy = gradients[0].contiguous();
     const auto shape = layer_norm_shape(x, gain, bias, 0);
-    auto dx = at::empty_like(x);
+    auto dx = empty_as(x);
     const auto dgains = sums_of_parts(gain), dbiases = sums_of_parts(bias);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t part, size_t first, const rows::NormShape& own) {

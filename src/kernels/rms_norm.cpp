@@ -29,11 +29,13 @@ struct FusedRmsNorm : torch::autograd::Function<FusedRmsNorm> {
     RECORD_USER_SCOPE("blockzoo::rms_norm");
     const auto x = input.contiguous(), gain = given_gain ? given_gain->contiguous() : Tensor();
     const auto shape = rms_norm_shape(x, gain, eps);
-    auto y = at::empty_like(x), inverse = at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
+    auto y = empty_as(x);
+    const auto inverse = context == nullptr ? Tensor() : at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
-        rows::rms_norm(part, read<T>(x) + at, read<float>(gain), write<T>(y) + at, write<float>(inverse) + first);
+        auto* const inverses = inverse.defined() ? write<float>(inverse) + first : nullptr;
+        rows::rms_norm(part, read<T>(x) + at, read<float>(gain), write<T>(y) + at, inverses);
       });
     });
     if (context == nullptr) return y;
@@ -46,7 +48,7 @@ struct FusedRmsNorm : torch::autograd::Function<FusedRmsNorm> {
     const auto &x = saved[0], &gain = saved[1], &inverse = saved[2];
     const auto dy = gradients[0].contiguous();
     const auto shape = rms_norm_shape(x, gain, 0);
-    auto dx = at::empty_like(x);
+    auto dx = empty_as(x);
     const auto dgains = sums_of_parts(gain);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t part, size_t first, const rows::NormShape& own) {

@@ -43,7 +43,7 @@ Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine, int64_t
                                 .width = static_cast<size_t>(x.size(3)),
                                 .channels = static_cast<size_t>(2 * cosine.size(-1)),
                                 .pairs = pairs};
-  auto y = at::empty_like(x);
+  auto y = empty_as(x);
   by_element(x, [&]<class T>(T) {
     const auto grain = std::max<int64_t>(1, (1 << 14) * static_cast<int64_t>(shape.length) / x.numel());
     at::parallel_for(0, static_cast<int64_t>(shape.length), grain, [&](int64_t first, int64_t last) {

@@ -24,7 +24,7 @@ struct FusedScaleNorm : torch::autograd::Function<FusedScaleNorm> {
     RECORD_USER_SCOPE("blockzoo::scale_norm");
     const auto x = input.contiguous(), gain = given_gain.contiguous();
     const auto shape = norm_shape(x, gain.numel(), eps);
-    auto y = at::empty_like(x);
+    auto y = empty_as(x);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
@@ -42,7 +42,7 @@ struct FusedScaleNorm : torch::autograd::Function<FusedScaleNorm> {
     const auto &x = saved[0], &gain = saved[1];
     const auto dy = gradients[0].contiguous();
     const auto shape = norm_shape(x, gain.numel(), context->saved_data["eps"].toDouble());
-    auto dx = at::empty_like(x);
+    auto dx = empty_as(x);
     const auto dgains = sums_of_parts(gain);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t part, size_t first, const rows::NormShape& own) {

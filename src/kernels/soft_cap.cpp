@@ -20,7 +20,7 @@ struct FusedSoftCap : torch::autograd::Function<FusedSoftCap> {
   static Tensor forward(AutogradContext* context, const Tensor& input, double cap) {
     RECORD_USER_SCOPE("blockzoo::soft_cap");
     const auto x = input.contiguous();
-    auto y = at::empty_like(x);
+    auto y = empty_as(x);
     by_element(x, [&]<class T>(T) {
       at::parallel_for(0, x.numel(), kCapGrain, [&](int64_t from, int64_t to) {
         rows::soft_cap(static_cast<size_t>(to - from), static_cast<float>(cap), read<T>(x) + from, write<T>(y) + from);
@@ -35,7 +35,7 @@ struct FusedSoftCap : torch::autograd::Function<FusedSoftCap> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto y = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     const auto cap = static_cast<float>(context->saved_data["cap"].toDouble());
-    auto dx = at::empty_like(y);
+    auto dx = empty_as(y);
     by_element(y, [&]<class T>(T) {
       at::parallel_for(0, y.numel(), kCapGrain, [&](int64_t from, int64_t to) {
         rows::soft_cap_backward(static_cast<size_t>(to - from), cap, read<T>(y) + from, read<T>(dy) + from,

@@ -23,7 +23,7 @@ HWY_INLINE void normalise(const NormShape& shape, const T* x, const float* gain,
       squares = hn::MulAdd(v, v, squares);
     });
     const float s = 1 / std::sqrt(sum_of(squares) / static_cast<float>(shape.width) + shape.eps);
-    inverse[row] = s;
+    if (inverse != nullptr) inverse[row] = s;
     const auto scale = all(s);
     const float* own_gain = gain == nullptr ? nullptr : gain + row % shape.gain_rows * shape.width;
     walk(shape.width, [&](size_t i, size_t count) HWY_ATTR {

@@ -5,7 +5,7 @@
 
 namespace blockzoo::rows {
 
-/// y = gain * x * s with s = 1 / sqrt(mean(x^2) + eps), which goes to inverse [rows]. Null gain means
+/// y = gain * x * s with s = 1 / sqrt(mean(x^2) + eps), which goes to inverse [rows] or, null, nowhere. Null gain means
 /// ones.
 void rms_norm(const NormShape& shape, const float* x, const float* gain, float* y, float* inverse);
 void rms_norm(const NormShape& shape, const Bf16* x, const float* gain, Bf16* y, float* inverse);
