@@ -10,7 +10,7 @@
 namespace blockzoo {
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 RunConfig copied_run() {
   auto config = tiny_run();
@@ -34,7 +34,7 @@ TEST_CASE("Generation is timed with the tokens and copies of a run's start value
   CHECK(bench.copies == copies.words());
   CHECK(bench.model_bytes - bench.bytes_per_step == static_cast<double>(copies.saved_bytes()));
   CHECK(copies.saved_bytes() > 0);  // the head's, at least
-  CHECK_THAT(to_text(bench), Contains("instead: " + bench.copies + "; without them "));
+  CHECK_THAT(to_text(bench), ContainsSubstring("instead: " + bench.copies + "; without them "));
 }
 
 TEST_CASE("Several texts read the weights as they are", "[lab][infer][torch][fast]") {
@@ -42,7 +42,7 @@ TEST_CASE("Several texts read the weights as they are", "[lab][infer][torch][fas
   CHECK(bench.ids.size() == 2);
   CHECK(bench.copies == "none");
   CHECK(bench.model_bytes == bench.bytes_per_step);
-  CHECK_THAT(to_text(bench), Contains("instead: none\n"));
+  CHECK_THAT(to_text(bench), ContainsSubstring("instead: none\n"));
 }
 
 TEST_CASE("Texts to time that are longer than the context are refused", "[lab][infer][torch][fast]") {
