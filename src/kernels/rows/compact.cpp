@@ -148,12 +148,25 @@ struct OneRow {
   const T* x;
   const T* bias;  // or null
   T* y;
-  const uint8_t* ahead;  // asked for next: as many bytes as are read, so that it stays as far ahead
+  const uint8_t* ahead;  // asked for next
+
+  /// Asks for as many bytes as are read, so that it stays as far ahead.
+  template <size_t kBytes>
+  HWY_INLINE void ask() {
+    if (w.near) {
+      HWY_UNROLL(8)
+      for (size_t byte = 0; byte < kBytes; byte += kLine) prefetch_near(ahead + byte, 0);
+    } else {
+      HWY_UNROLL(8)
+      for (size_t byte = 0; byte < kBytes; byte += kLine) prefetch(ahead + byte, 0);
+    }
+    ahead += kBytes;
+  }
 };
 
 /// The products of kOutputs outputs, whose rows are all compact or all plain, with the inputs that fill blocks, or
 /// vectors where rows are plain. Returns the first input that is left; rows then point there.
-template <bool kNear, bool kCompact, size_t kOutputs, class T>
+template <bool kCompact, size_t kOutputs, class T>
 HWY_INLINE size_t add_products(OneRow<T>& job, const hn::Vec<Bytes>* uppers, const uint8_t** rows, Vector* sums) {
   constexpr size_t kStep = kCompact ? kVectors : 1;
   constexpr size_t kBytes = kCompact ? kBlockBytes : hn::MaxLanes(Floats()) * sizeof(T);
@@ -173,16 +186,13 @@ HWY_INLINE size_t add_products(OneRow<T>& job, const hn::Vec<Bytes>* uppers, con
       for (size_t v = 0; v < kStep; ++v) sums[o] = hn::MulAdd(values[v], numbers[v], sums[o]);
       rows[o] += kBytes;
     }
-    HWY_UNROLL(8)
-    for (size_t byte = 0; byte < kOutputs * kBytes; byte += kLine)
-      kNear ? prefetch_near(job.ahead + byte, 0) : prefetch(job.ahead + byte, 0);
-    job.ahead += kOutputs * kBytes;
+    job.template ask<kOutputs * kBytes>();
   }
   return i;
 }
 
 /// The outputs `some`. Every sum is taken in the order in which few_rows() takes it.
-template <bool kNear, bool kCompact, size_t kOutputs, class T>
+template <bool kCompact, size_t kOutputs, class T>
 HWY_INLINE void put_outputs(OneRow<T>& job, const size_t* some) {
   constexpr size_t kSums = 4;  // they are added up four at a time
   Vector sums[kSums];
@@ -196,7 +206,7 @@ HWY_INLINE void put_outputs(OneRow<T>& job, const size_t* some) {
     uppers[o] = upper_bytes(job.w.largest[some[o]]);
     if (job.bias != nullptr) bias[o] = job.bias[some[o]];
   }
-  auto i = add_products<kNear, kCompact, kOutputs>(job, uppers, rows, sums);
+  auto i = add_products<kCompact, kOutputs>(job, uppers, rows, sums);
   const T* rest[kOutputs];
   for (size_t o = 0; o < kOutputs; ++o) rest[o] = reinterpret_cast<const T*>(rows[o]);
   for (; i + lanes() <= job.shape.inputs; i += lanes()) {
@@ -214,27 +224,27 @@ HWY_INLINE void put_outputs(OneRow<T>& job, const size_t* some) {
 }
 
 /// Outputs whose rows lie alike, until there are four.
-template <bool kNear, bool kCompact, class T>
+template <bool kCompact, class T>
 struct Alike {
   size_t outputs[4], count = 0;
 
   HWY_INLINE void add(OneRow<T>& job, size_t output) {
     outputs[count++] = output;
     if (count < 4) return;
-    put_outputs<kNear, kCompact, 4>(job, outputs);
+    put_outputs<kCompact, 4>(job, outputs);
     count = 0;
   }
   HWY_INLINE void end(OneRow<T>& job) const {
-    for (size_t o = 0; o < count; ++o) put_outputs<kNear, kCompact, 1>(job, outputs + o);
+    for (size_t o = 0; o < count; ++o) put_outputs<kCompact, 1>(job, outputs + o);
   }
 };
 
-template <bool kNear, class T>
+template <class T>
 HWY_INLINE void compact_outputs(const CompactShape& shape, const Compact& w, const T* x, const T* bias, size_t first,
                                 size_t last, T* y) {
-  OneRow<T> job{shape, w, x, bias, y, w.memory + w.begins[first] + (kNear ? kNearAhead : kFarAhead / 2)};
-  Alike<kNear, true, T> compact;
-  Alike<kNear, false, T> plain;
+  OneRow<T> job{shape, w, x, bias, y, w.memory + w.begins[first] + (w.near ? kNearAhead : kFarAhead / 2)};
+  Alike<true, T> compact;
+  Alike<false, T> plain;
   for (size_t o = first; o < last; ++o) w.largest[o] == kPlainRow ? plain.add(job, o) : compact.add(job, o);
   compact.end(job);
   plain.end(job);
@@ -246,7 +256,7 @@ template <class T>
 void plan_rows(const CompactShape&, const T*, size_t, size_t, uint8_t*, uint64_t*) {}
 template <class T>
 void make_rows(const CompactShape&, const T*, size_t, size_t, const Compact&) {}
-template <bool kNear, class T>
+template <class T>
 void compact_outputs(const CompactShape&, const Compact&, const T*, const T*, size_t, size_t, T*) {}
 
 #endif
@@ -267,13 +277,11 @@ void make_compact_bf16(const CompactShape& shape, const Bf16* w, size_t first, s
 }
 void compact_row_f32(const CompactShape& shape, const Compact& w, const float* x, const float* bias, size_t first,
                      size_t last, float* y) {
-  w.near ? compact_outputs<true>(shape, w, x, bias, first, last, y)
-         : compact_outputs<false>(shape, w, x, bias, first, last, y);
+  compact_outputs(shape, w, x, bias, first, last, y);
 }
 void compact_row_bf16(const CompactShape& shape, const Compact& w, const Bf16* x, const Bf16* bias, size_t first,
                       size_t last, Bf16* y) {
-  w.near ? compact_outputs<true>(shape, w, x, bias, first, last, y)
-         : compact_outputs<false>(shape, w, x, bias, first, last, y);
+  compact_outputs(shape, w, x, bias, first, last, y);
 }
 
 }  // namespace blockzoo::rows::HWY_NAMESPACE
