@@ -37,13 +37,13 @@ struct FusedLayerNorm : torch::autograd::Function<FusedLayerNorm> {
     const auto x = input.contiguous(), gain = given_gain ? given_gain->contiguous() : Tensor(),
                bias = given_bias ? given_bias->contiguous() : Tensor();
     const auto shape = layer_norm_shape(x, gain, bias, eps);
-    auto y = empty_as(x), mean = at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
-    auto inverse = empty_as(mean);
+    auto y = empty_as(x);
+    const auto mean = row_numbers(shape, context != nullptr), inverse = row_numbers(shape, context != nullptr);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
         rows::layer_norm(part, read<T>(x) + at, read<float>(gain), read<float>(bias), write<T>(y) + at,
-                         write<float>(mean) + first, write<float>(inverse) + first);
+                         from_row(mean, first), from_row(inverse, first));
       });
     });
     if (context == nullptr) return y;

@@ -37,6 +37,14 @@ void in_norm_parts(const rows::NormShape& shape, const F& f) {
   });
 }
 
+/// Memory for a number of every row that a backward reads, where one follows; its place from row `first` on, or null.
+inline at::Tensor row_numbers(const rows::NormShape& shape, bool backward_follows) {
+  return backward_follows ? at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat) : at::Tensor();
+}
+inline float* from_row(const at::Tensor& numbers, size_t first) {
+  return numbers.defined() ? write<float>(numbers) + first : nullptr;
+}
+
 /// A sum of a parameter's gradient for every part; undefined where there is no such parameter.
 inline at::Tensor sums_of_parts(const at::Tensor& parameter) {
   return parameter.defined() ? at::zeros({kNormParts, parameter.numel()}, at::kFloat) : at::Tensor();

@@ -30,12 +30,11 @@ struct FusedRmsNorm : torch::autograd::Function<FusedRmsNorm> {
     const auto x = input.contiguous(), gain = given_gain ? given_gain->contiguous() : Tensor();
     const auto shape = rms_norm_shape(x, gain, eps);
     auto y = empty_as(x);
-    const auto inverse = context == nullptr ? Tensor() : at::empty({static_cast<int64_t>(shape.rows)}, at::kFloat);
+    const auto inverse = row_numbers(shape, context != nullptr);
     by_element(x, [&]<class T>(T) {
       in_norm_parts(shape, [&](int64_t, size_t first, const rows::NormShape& part) {
         const auto at = first * shape.width;
-        auto* const inverses = inverse.defined() ? write<float>(inverse) + first : nullptr;
-        rows::rms_norm(part, read<T>(x) + at, read<float>(gain), write<T>(y) + at, inverses);
+        rows::rms_norm(part, read<T>(x) + at, read<float>(gain), write<T>(y) + at, from_row(inverse, first));
       });
     });
     if (context == nullptr) return y;

@@ -26,15 +26,17 @@ HWY_INLINE void centre_and_scale(const NormShape& shape, const T* x, const float
   for (size_t row = 0; row < shape.rows; ++row, x += shape.width, y += shape.width) {
     auto total = all(0);
     walk(shape.width, [&](size_t i, size_t count) HWY_ATTR { total = hn::Add(total, load(x + i, count)); });
-    mean[row] = sum_of(total) * share;
-    const auto middle = all(mean[row]);
+    const float m = sum_of(total) * share;
+    if (mean != nullptr) mean[row] = m;
+    const auto middle = all(m);
     auto squares = all(0);
     walk(shape.width, [&](size_t i, size_t count) HWY_ATTR {
       const auto v = first_lanes(hn::Sub(load(x + i, count), middle), count, all(0));
       squares = hn::MulAdd(v, v, squares);
     });
-    inverse[row] = 1 / std::sqrt(sum_of(squares) * share + shape.eps);
-    const auto scale = all(inverse[row]);
+    const float s = 1 / std::sqrt(sum_of(squares) * share + shape.eps);
+    if (inverse != nullptr) inverse[row] = s;
+    const auto scale = all(s);
     const auto at = row % shape.gain_rows * shape.width;
     const float *own_gain = row_of(gain, at), *own_bias = row_of(bias, at);
     walk(shape.width, [&](size_t i, size_t count) HWY_ATTR {

@@ -6,7 +6,7 @@
 namespace blockzoo::rows {
 
 /// y = gain * z + bias with z = (x - m) s, m = mean(x), s = 1 / sqrt(mean((x - m)^2) + eps); m and s go to mean and
-/// inverse [rows]. Null gain means ones, null bias zeros; bias has gain's shape.
+/// inverse [rows] where these are not null. Null gain means ones, null bias zeros; bias has gain's shape.
 void layer_norm(const NormShape& shape, const float* x, const float* gain, const float* bias, float* y, float* mean,
                 float* inverse);
 void layer_norm(const NormShape& shape, const Bf16* x, const float* gain, const float* bias, Bf16* y, float* mean,

@@ -1,10 +1,13 @@
 // Norms and the soft cap over rows against loops in float64, without LibTorch, so that sanitizers see them. Buffers
 // have no room to spare.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "kernels/rows/dynamic_tanh.h"
 #include "kernels/rows/layer_norm.h"
+#include "kernels/rows/rms_norm.h"
 #include "kernels/rows/scale_norm.h"
 #include "kernels/rows/soft_cap.h"
 #include "support/catch.h"
@@ -87,6 +90,26 @@ TEMPLATE_TEST_CASE("Rows of any width are centred and scaled", "[kernels][rows]"
       CHECK(rows.dgain[i] == Approx(dgain[i]).epsilon(1e-4).margin(1e-5));
       CHECK(rows.dbias[i] == Approx(dbias[i]).epsilon(1e-4).margin(1e-5));
     }
+  }
+}
+
+TEMPLATE_TEST_CASE("Norms give the same where no backward wants their statistics", "[kernels][rows]", float, Bf16) {
+  for (const size_t width : kRowWidths) {
+    NormRows<TestType> rows(width);
+    std::vector<float> mean(kRows), inverse(kRows);
+    const auto same = [&](const auto& with, const auto& without) {
+      with();
+      const auto expected = rows.y;
+      std::fill(rows.y.begin(), rows.y.end(), TestType{});
+      without();
+      CHECK(std::memcmp(rows.y.data(), expected.data(), expected.size() * sizeof(TestType)) == 0);
+    };
+    const auto* const x = rows.x.data();
+    const float *const gain = rows.gain.data(), *const bias = rows.bias.data();
+    same([&] { layer_norm(rows.shape, x, gain, bias, rows.y.data(), mean.data(), inverse.data()); },
+         [&] { layer_norm(rows.shape, x, gain, bias, rows.y.data(), nullptr, nullptr); });
+    same([&] { rms_norm(rows.shape, x, gain, rows.y.data(), inverse.data()); },
+         [&] { rms_norm(rows.shape, x, gain, rows.y.data(), nullptr); });
   }
 }
 
