@@ -13,6 +13,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
+/// The larger and the smaller of both, and NaN where x is NaN, which Max and Min of some instruction sets pass over.
+HWY_INLINE Vector at_least(Vector least, Vector x) { return hn::IfThenElse(hn::Lt(x, least), least, x); }
+HWY_INLINE Vector at_most(Vector most, Vector x) { return hn::IfThenElse(hn::Gt(x, most), most, x); }
+
 struct ValueAndSlope {
   Vector value, slope;
 };
@@ -29,7 +33,7 @@ HWY_INLINE Vector tanh_of(Vector x) { return hn::IfThenElse(hn::IsNaN(x), x, hn:
 HWY_INLINE Vector exp_of_negative(Vector x) {
   const hn::RebindToSigned<Floats> integers;
   const auto least = all(-86), magic = all(12582912.0F);  // 1.5 * 2^23 rounds what is added to it
-  const auto bounded = hn::Max(least, x);                 // Max takes its second operand where one is NaN
+  const auto bounded = at_least(least, x);
   const auto shifted = hn::MulAdd(bounded, all(1.44269504F), magic), n = hn::Sub(shifted, magic);
   const auto r = hn::NegMulAdd(n, all(-2.12194440e-4F), hn::NegMulAdd(n, all(0.693359375F), bounded));
   auto power = all(0.0013836742145940661F);
@@ -41,10 +45,10 @@ HWY_INLINE Vector exp_of_negative(Vector x) {
   return hn::IfThenElse(hn::Lt(x, least), hn::Zero(Floats()), value);
 }
 
-/// 1 / (1 + exp(-x)); beyond 88 exp would leave float32. Min takes its second operand where one is NaN.
+/// 1 / (1 + exp(-x)); beyond 88 exp would leave float32.
 HWY_INLINE Vector sigmoid_of(Vector x) {
   const auto one = all(1);
-  return hn::Div(one, hn::Add(one, exp_of(hn::Min(all(88), hn::Neg(x)))));
+  return hn::Div(one, hn::Add(one, exp_of(at_most(all(88), hn::Neg(x)))));
 }
 
 /// The same in half the time, to 2^-15 of its value or better, for what is rounded to bfloat16.
@@ -144,7 +148,7 @@ struct Gelu {
 struct Elu {
   template <class T>
   static HWY_INLINE ValueAndSlope at(Vector x) {
-    const auto below = hn::Expm1(Floats(), hn::Min(hn::Zero(Floats()), x));
+    const auto below = hn::Expm1(Floats(), at_most(hn::Zero(Floats()), x));
     return {where_positive(x, x, below), where_positive(x, all(1), hn::Add(below, all(1)))};
   }
 };
@@ -153,7 +157,7 @@ struct Selu {
   template <class T>
   static HWY_INLINE ValueAndSlope at(Vector x) {
     const auto scale = all(1.0507009873554805F), below_scale = all(1.0507009873554805F * 1.6732632423543772F);
-    const auto below = hn::Mul(below_scale, hn::Expm1(Floats(), hn::Min(hn::Zero(Floats()), x)));
+    const auto below = hn::Mul(below_scale, hn::Expm1(Floats(), at_most(hn::Zero(Floats()), x)));
     return {where_positive(x, hn::Mul(scale, x), below), where_positive(x, scale, hn::Add(below, below_scale))};
   }
 };
