@@ -8,6 +8,7 @@
 #include "kernels/products.h"
 #include "kernels/rows/weight_gradient_pairs.h"
 #include "kernels/shared_packing.h"
+#include "kernels/widened_products.h"
 
 namespace blockzoo {
 namespace {
@@ -39,8 +40,19 @@ Tensor rounded(const Tensor& x) {
   return copy;
 }
 
+bool widened() { return bfloat16_products() == Bfloat16Products::kWidened; }
+
+Tensor output(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return widened() ? widened_linear(x, weight, bias) : at::linear(x, weight, given(bias));
+}
+
+Tensor input_gradient(const Tensor& dy, const Tensor& weight) {
+  return widened() ? widened_input_gradient(dy, weight) : at::mm(dy, weight);
+}
+
 /// dy^T x, float32. x is packed where `packed` is undefined.
-Tensor summed_weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
+Tensor weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
+  if (widened()) return widened_weight_gradient(dy, x, packed);
   const auto* pairs = rows::weight_gradient_in_pairs();
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
@@ -66,7 +78,7 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
       context->saved_data["bias"] = bias.has_value();
       if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
     }
-    return at::linear(x, rounded_weight, bias ? std::make_optional(bias->to(at::kBFloat16)) : std::nullopt);
+    return output(x, rounded_weight, bias ? bias->to(at::kBFloat16) : Tensor());
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -74,10 +86,9 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
     const auto &x = saved[0], &weight = saved[1];
     const auto dy = as_matrix(gradients[0]).contiguous();
     variable_list result(4);
-    if (context->needs_input_grad(0)) result[0] = at::mm(dy, weight).view(x.sizes());
+    if (context->needs_input_grad(0)) result[0] = input_gradient(dy, weight).view(x.sizes());
     if (context->needs_input_grad(1)) {
-      result[1] =
-          with_packing(context, [&](Tensor& packed) { return summed_weight_gradient(dy, as_matrix(x), packed); });
+      result[1] = with_packing(context, [&](Tensor& packed) { return weight_gradient(dy, as_matrix(x), packed); });
     }
     if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) result[2] = dy.sum(0, false, at::kFloat);
     return result;
@@ -88,9 +99,10 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
 
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto wide = [](const Tensor& of) { return of.is_cpu() && of.scalar_type() == at::kFloat; };
-  return rows_sum_bfloat16() && autocast_on_cpu() && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 &&
-         fast_on_cpu(x) && x.dim() >= 2 && x.numel() > 0 && wide(weight) && weight.dim() == 2 && weight.numel() > 0 &&
-         x.size(-1) == weight.size(1) && (!bias.defined() || wide(bias));
+  return bfloat16_products() != Bfloat16Products::kLibTorch && autocast_on_cpu() &&
+         at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 && fast_on_cpu(x) && x.dim() >= 2 &&
+         x.numel() > 0 && wide(weight) && weight.dim() == 2 && weight.numel() > 0 && x.size(-1) == weight.size(1) &&
+         (!bias.defined() || wide(bias));
 }
 
 Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {

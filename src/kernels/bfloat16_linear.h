@@ -5,7 +5,7 @@
 namespace blockzoo {
 
 /// Whether bfloat16_linear() can stand for linear() under autocast here: to bfloat16 on the CPU, with float32 weights,
-/// where rows_sum_bfloat16().
+/// where bfloat16_products() are not LibTorch's.
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
 /// y = x W^T + b as autocast has it: x, W and b rounded to bfloat16, and so is y. Maps of one input share its rounded

@@ -13,6 +13,7 @@
 #include "kernels/products.h"
 #include "kernels/rows/few_rows.h"
 #include "kernels/shared_packing.h"
+#include "kernels/widened_products.h"
 
 namespace blockzoo {
 namespace {
@@ -116,6 +117,7 @@ bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_maps(x, {{weight, bias}}).front();
   if (bfloat16_linear_fits(x, weight, bias)) return bfloat16_linear(x, weight, bias);
+  if (widened_linear_fits(x, weight, bias)) return widened_linear(x, weight, bias);
   if (autocast_on_cpu() || !by_onednn(x, weight, bias)) return at::linear(x, weight, bias);
   return applied<OnednnLinear>(x, weight, given(bias));
 }
@@ -127,6 +129,11 @@ std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& m
   std::vector<Tensor> results;
   for (const auto& [weight, bias] : maps) results.push_back(linear_map(x, weight, bias));
   return results;
+}
+
+Tensor matrices_times(const Tensor& a, const Tensor& b) {
+  RECORD_USER_SCOPE("blockzoo::matmul");
+  return widened_matrices_fit(a, b) ? widened_matrices_times(a, b) : at::bmm(a, b);
 }
 
 }  // namespace blockzoo

@@ -79,6 +79,10 @@ Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
   return stack.front().toTensor();
 }
 
+Tensor float_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
+  return products().outputs == Multiplier::kOnednn ? onednn_linear(a, b, bias) : at::linear(a, b, given(bias));
+}
+
 Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed) {
@@ -88,6 +92,20 @@ Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor&
   return onednn_linear(x.t(), dy.t(), {}).t().contiguous();
 }
 
-bool rows_sum_bfloat16() { return rows::multiplies_pairs() && !rows::multiplies_tiles(); }
+Bfloat16Products bfloat16_products_for(bool x86, bool pairs, bool tiles) {
+  using enum Bfloat16Products;
+  if (!x86 || tiles) return kLibTorch;
+  return pairs ? kPairs : kWidened;
+}
+
+Bfloat16Products bfloat16_products() {
+#if defined(__x86_64__)
+  constexpr bool x86 = true;
+#else
+  constexpr bool x86 = false;
+#endif
+  static const auto choice = bfloat16_products_for(x86, rows::multiplies_pairs(), rows::multiplies_tiles());
+  return choice;
+}
 
 }  // namespace blockzoo

@@ -35,6 +35,9 @@ const Products& products();
 Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias);
 bool onednn_is_there();
 
+/// The same by products().outputs.
+Tensor float_linear(const Tensor& a, const Tensor& b, const Tensor& bias);
+
 /// x [..., D] as [rows, D].
 Tensor as_matrix(const Tensor& x);
 
@@ -42,8 +45,17 @@ Tensor as_matrix(const Tensor& x);
 /// which is filled where it is undefined.
 Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor& x, Tensor& packed);
 
-/// Whether our own rows compute the weight gradients of bfloat16, as float32 sums: where the processor multiplies pairs
-/// and has no tiles, with which oneDNN would be faster.
-bool rows_sum_bfloat16();
+/// Who computes a linear map of bfloat16 numbers.
+enum class Bfloat16Products {
+  kLibTorch,  // LibTorch, with the processor's instructions for them
+  kPairs,     // the same, but dW is summed in float32 by our own rows, which multiply pairs
+  kWidened,   // whoever multiplies float32, since the processor has no instructions for bfloat16
+};
+
+/// Where there are tiles, LibTorch's code for them is faster than rows. What x86 without pairs gets from LibTorch is a
+/// third as fast as float32's products with AVX-512, and a sixth to a hundredth with AVX2; what other processors
+/// get was not measured.
+Bfloat16Products bfloat16_products_for(bool x86, bool pairs, bool tiles);
+Bfloat16Products bfloat16_products();
 
 }  // namespace blockzoo

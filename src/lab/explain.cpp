@@ -25,6 +25,20 @@ std::string mapped_library(const std::string& word) {
   return "";
 }
 
+/// Behind "Bfloat16 products are".
+std::string bfloat16_words() {
+  switch (bfloat16_products()) {
+    case Bfloat16Products::kPairs:
+      return "LibTorch's, but for weight gradients, which our own\n  rows sum in float32.";
+    case Bfloat16Products::kWidened:
+      return "those of float32 here, since this processor has no\n  instructions for them: operands are widened, "
+             "and results rounded.";
+    case Bfloat16Products::kLibTorch:
+      break;
+  }
+  return "LibTorch's.";
+}
+
 std::string products_text(const RunConfig& config) {
   constexpr std::array all{Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows};
   auto text = fmt::format("{:>8} {:>6} {:>6}  {:16}", "rows", "in", "out", "product");
@@ -65,8 +79,8 @@ std::string explain(const RunConfig& config) {
   auto text = fmt::format("machine: {}\nkernels: {}\n", machine(), describe(config.train.kernels));
   text +=
       "  The matrix library follows from the processor and from what LibTorch was built with, never from a timing, so\n"
-      "  that a run gives the same bits when it is repeated. Bfloat16 products are oneDNN's in LibTorch itself";
-  text += rows_sum_bfloat16() ? ",\n  but for weight gradients, which our own rows sum in float32.\n" : ".\n";
+      "  that a run gives the same bits when it is repeated. Bfloat16 products are " +
+      bfloat16_words() + "\n";
   text += fmt::format("  Rows are computed with {}, the best that this processor has of those that are compiled in.\n",
                       rows::instructions());
   text += fmt::format("threads: {} of {} cores that this process may use\n", threads, cores);

@@ -1,5 +1,7 @@
 #include "lab/traced_operators.h"
 
+#include <algorithm>
+
 #include "kernels/products.h"
 
 namespace blockzoo {
@@ -15,7 +17,8 @@ bool saves_its_result(Activation f) {
 }  // namespace
 
 Traced TracedOperators::linear(const Traced& x, const std::string& name, double in, double out) {
-  if (settings_.half() && settings_.fast() && rows_sum_bfloat16()) return rounded_linear(x, name, in, out);
+  if (settings_.half() && settings_.fast() && bfloat16_products() != Bfloat16Products::kLibTorch)
+    return rounded_linear(x, name, in, out);
   const auto each = settings_.half() ? kHalf : x.each;
   const auto input = settings_.half() ? tape_.cast(x, kHalf) : x;
   std::vector<Memory> saved{input.memory};
@@ -43,12 +46,19 @@ Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name,
     rounded_from_ = x.memory;
     rounded_ = {input.memory, input.node};
   }
-  return tape_.apply({input}, {.values = x.values / in * out,
-                               .each = kHalf,
-                               .saved = {input.memory, rounded_weight(name, in * out)},
-                               .backward_scratch = kHalf * x.values,  // packed
-                               .parameter = name,
-                               .parameter_values = in * out});
+  const auto results = x.values / in * out;
+  OperatorMemory memory{.values = results,
+                        .each = kHalf,
+                        .saved = {input.memory, rounded_weight(name, in * out)},
+                        .backward_scratch = kHalf * x.values,  // packed
+                        .parameter = name,
+                        .parameter_values = in * out};
+  if (bfloat16_products() == Bfloat16Products::kWidened) {
+    const auto packed = products().weight_gradients == Multiplier::kRows ? x.values : 0;
+    memory.forward_scratch = std::max(kSingle * (x.values + in * out) + (kSingle - kHalf) * results, kSingle * results);
+    memory.backward_scratch = kSingle * (results + x.values + packed);
+  }
+  return tape_.apply({input}, memory);
 }
 
 Traced TracedOperators::lookup(const std::string& name, double rows, double width) {

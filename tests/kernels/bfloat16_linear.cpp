@@ -8,7 +8,9 @@
 #include "blockzoo/kernels/choice.h"
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/train/precision.h"
+#include "kernels/fast.h"
 #include "kernels/products.h"
+#include "kernels/widened_products.h"
 #include "support/near.h"
 #include "support/ramp.h"
 
@@ -34,6 +36,13 @@ std::vector<Tensor> autocast_results(Kernels kernels, const Tensor& x, const Ten
   return results;
 }
 
+/// Equal where LibTorch itself multiplies; elsewhere sums may be taken in another order, and round to a neighbour.
+void check_as_libtorch(const std::string& name, const Tensor& actual, const Tensor& expected) {
+  CHECK(actual.scalar_type() == expected.scalar_type());
+  if (bfloat16_products() != Bfloat16Products::kWidened) return check_equal(name, actual, expected);
+  check_near(name, actual, expected, {0x1p-8 * expected.abs().max().item<double>(), 0});
+}
+
 }  // namespace
 
 TEST_CASE("A bfloat16 linear map has autocast's output and input gradient, and sums weight gradients in float32",
@@ -47,9 +56,9 @@ TEST_CASE("A bfloat16 linear map has autocast's output and input gradient, and s
         const auto fast = autocast_results(Kernels::kFast, x, weight, bias),
                    plain = autocast_results(Kernels::kReference, x, weight, bias);
         REQUIRE(fast.size() == plain.size());
-        for (size_t i = 0; i < fast.size(); ++i) CHECK(fast[i].scalar_type() == plain[i].scalar_type());
-        check_equal("y", fast[0], plain[0]);
-        check_equal("dx", fast[1], plain[1]);
+        for (size_t i = 2; i < fast.size(); ++i) CHECK(fast[i].scalar_type() == plain[i].scalar_type());
+        check_as_libtorch("y", fast[0], plain[0]);
+        check_as_libtorch("dx", fast[1], plain[1]);
         const auto cotangent = ramp("cotangent", fast[0].sizes()).to(at::kBFloat16).to(at::kDouble).flatten(0, 1);
         const auto rounded = x.detach().to(at::kBFloat16).to(at::kDouble).flatten(0, 1);
         const auto dw = cotangent.t().mm(rounded);
@@ -69,8 +78,8 @@ TEST_CASE("Linear maps of one input round it once, and again when it has changed
   const auto first = linear_map(x, weight), second = linear_map(x, weight);
   check_equal("twice", first, second);
   x.add_(1);
-  check_equal("changed", linear_map(x, weight), at::linear(x, weight));
-  check_equal("another", linear_map(x + 1, weight), at::linear(x + 1, weight));
+  check_as_libtorch("changed", linear_map(x, weight), at::linear(x, weight));
+  check_as_libtorch("another", linear_map(x + 1, weight), at::linear(x + 1, weight));
 }
 
 TEST_CASE("Weight gradients and attention in bfloat16 are bit for bit the same with every number of threads",
@@ -80,7 +89,8 @@ TEST_CASE("Weight gradients and attention in bfloat16 are bit for bit the same w
   const auto q = heads("q"), k = heads("k"), v = heads("v");
   const auto all = [&] {
     std::vector<Tensor> results;
-    if (rows_sum_bfloat16()) results.push_back(autocast_results(Kernels::kFast, x, weight, {})[2]);
+    if (bfloat16_products() != Bfloat16Products::kLibTorch)
+      results.push_back(autocast_results(Kernels::kFast, x, weight, {})[2]);
     const auto y = attend(q, k, v, {.scale = 0.4});
     results.push_back(y.detach());
     const auto cotangent = ramp("dy", y.sizes()).to(at::kBFloat16);
@@ -109,6 +119,77 @@ TEST_CASE("NaN and infinity come through a bfloat16 linear map", "[kernels][torc
     CHECK_FALSE(results[2].select(1, 2).isfinite().any().item<bool>());
     CHECK(results[2].select(1, 3).isfinite().all().item<bool>());
   }
+}
+
+TEST_CASE("Widened products of bfloat16 are those of float64, rounded once, under autocast as without it",
+          "[kernels][torch][fast][linear]") {
+  const auto half = [](const std::string& name, at::IntArrayRef sizes) { return ramp(name, sizes).to(at::kBFloat16); };
+  const auto wide = [](const Tensor& x) { return x.to(at::kDouble); };
+  for (const auto& [rows, in, out] : {std::array<int64_t, 3>{1, 1, 1}, {7, 40, 33}, {67, 700, 130}}) {
+    INFO(rows << " rows, " << in << " to " << out);
+    const auto x = half("x", {rows, in}), w = half("w", {out, in}), b = half("b", {out}), dy = half("dy", {rows, out});
+    const auto check = [&](const std::string& name, const Tensor& actual, const Tensor& exact) {
+      CHECK(actual.scalar_type() == at::kBFloat16);
+      check_near(name, actual, exact, {1e-5 * exact.abs().max().item<double>(), 0x1p-8});
+    };
+    const auto all = [&] {
+      check("y", widened_linear(x, w, b), wide(x).mm(wide(w).t()) + wide(b));
+      check("y without bias", widened_linear(x, w, {}), wide(x).mm(wide(w).t()));
+      check("dx", widened_input_gradient(dy, w), wide(dy).mm(wide(w)));
+      Tensor packed;
+      const auto dw = widened_weight_gradient(dy, x, packed), exact = wide(dy).t().mm(wide(x));
+      CHECK(dw.scalar_type() == at::kFloat);
+      check_near("dW", dw, exact, {1e-5 * exact.abs().max().item<double>(), 0});
+    };
+    all();
+    const AutocastScope autocast(Precision::kBfloat16, at::kCPU);
+    all();
+  }
+}
+
+TEST_CASE("Widened products of matrices in turn are those of float64, with their gradients",
+          "[kernels][torch][fast][linear]") {
+  const auto a = learning("a", {3, 5, 70}, at::kBFloat16), b = learning("b", {3, 70, 6}, at::kBFloat16);
+  const auto product = [](const Tensor& x, const Tensor& y) { return x.bmm(y); };
+  const auto wide = [](const Tensor& x) { return x.detach().to(at::kDouble); };
+  const auto y = widened_matrices_times(a, b);
+  const auto cotangent = ramp("cotangent", {3, 5, 6}).to(at::kBFloat16);
+  const auto gradients = torch::autograd::grad({y}, {a, b}, {cotangent});
+  const auto check = [](const std::string& name, const Tensor& actual, const Tensor& exact) {
+    CHECK(actual.scalar_type() == at::kBFloat16);
+    check_near(name, actual, exact, {1e-5 * exact.abs().max().item<double>(), 0x1p-8});
+  };
+  check("y", y, product(wide(a), wide(b)));
+  check("da", gradients[0], product(wide(cotangent), wide(b).transpose(1, 2)));
+  check("db", gradients[1], product(wide(a).transpose(1, 2), wide(cotangent)));
+  const auto float_a = a.detach().to(at::kFloat), float_b = b.detach().to(at::kFloat);
+  const bool chosen = bfloat16_products() == Bfloat16Products::kWidened;
+  CHECK(widened_matrices_fit(a, b) == chosen);
+  CHECK_FALSE(widened_matrices_fit(float_a, float_b));
+  const AutocastScope autocast(Precision::kBfloat16, at::kCPU);
+  CHECK(widened_matrices_fit(float_a, float_b) == chosen);
+  check("under autocast", matrices_times(float_a, float_b), product(wide(a), wide(b)));
+}
+
+TEST_CASE("A prompt in bfloat16 goes by the products of this processor", "[kernels][torch][fast][linear]") {
+  const at::NoGradGuard no_grad;
+  const auto x = ramp("x", {2, 40, 70}).to(at::kBFloat16), w = ramp("w", {50, 70}).to(at::kBFloat16);
+  for (const auto& bias : {Tensor(), ramp("b", {50}).to(at::kBFloat16)}) {
+    CHECK(widened_linear_fits(x, w, bias) == (bfloat16_products() == Bfloat16Products::kWidened));
+    check_as_libtorch("y", linear_map(x, w, bias), at::linear(x, w, given(bias)));
+  }
+  CHECK_FALSE(widened_linear_fits(x.to(at::kFloat), w, {}));
+  CHECK_FALSE(widened_linear_fits(x, w.to(at::kFloat), {}));
+  const KernelScope plain(Kernels::kReference);
+  CHECK_FALSE(widened_linear_fits(x, w, {}));
+}
+
+TEST_CASE("Who multiplies bfloat16 follows from the processor", "[kernels][torch][fast]") {
+  using enum Bfloat16Products;
+  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/true, /*tiles=*/false) == kPairs);
+  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/true, /*tiles=*/true) == kLibTorch);
+  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/false, /*tiles=*/false) == kWidened);
+  CHECK(bfloat16_products_for(/*x86=*/false, /*pairs=*/false, /*tiles=*/false) == kLibTorch);
 }
 
 }  // namespace blockzoo

@@ -19,7 +19,6 @@ namespace blockzoo::rows {
 // Blocks after Goto and van de Geijn (2008, Anatomy of High-Performance Matrix Multiplication): a panel of X is read
 // again for every strip of dY, which stay in the second cache while all panels of X go by. Narrow strips divide the
 // usual widths evenly between threads.
-constexpr size_t kPanel = 32;        // columns of X side by side
 constexpr size_t kStrip = 8;         // columns of dY side by side, rows of dW
 constexpr size_t kDepth = 512;       // rows of X and dY taken at once
 constexpr size_t kBlockStrips = 18;  // strips taken at once
@@ -31,6 +30,13 @@ inline size_t parts(size_t count, size_t size) { return (count + size - 1) / siz
 
 HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
+
+// What the registers hold: of 32, sums of 8 rows by 2 vectors; of AVX2's 16, 4 by 3.
+constexpr size_t kRows = HWY_TARGET == HWY_AVX3 ? kStrip : kStrip / 2;  // of dW
+constexpr size_t kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 2;
+constexpr size_t kPanel = HWY_TARGET == HWY_AVX2 ? 24 : 32;  // columns of X side by side
+
+size_t packed_width(size_t inputs) { return parts(inputs, kPanel) * kPanel; }
 
 /// `width` columns of some rows, panel by panel: [panels, depth, kWidth], filled up with zeros.
 template <size_t kWidth>
@@ -45,7 +51,7 @@ HWY_INLINE void pack_columns(const float* from, size_t row, size_t depth, size_t
 }
 
 void pack_inputs_f32(const WeightGradientShape& shape, const float* x, size_t first, size_t last, float* packed) {
-  const auto width = parts(shape.inputs, kPanel) * kPanel;
+  const auto width = packed_width(shape.inputs);
   for (size_t task = first; task < last; ++task) {
     const auto row = task * kDepth, depth = std::min(kDepth, shape.rows - row);
     pack_columns<kPanel>(x + row * shape.inputs, shape.inputs, depth, shape.inputs, packed + row * width);
@@ -54,10 +60,11 @@ void pack_inputs_f32(const WeightGradientShape& shape, const float* x, size_t fi
 
 /// kStrip rows and kPanel columns of dW, or what is added to them.
 HWY_INLINE void whole_tile(size_t depth, const float* strip, const float* panel, Dense<float> dw, bool add) {
-  constexpr size_t kVectors = HWY_TARGET == HWY_AVX3 ? 2 : 1;
-  for (size_t i = 0; i < kPanel; i += kVectors * lanes())
-    product_block<kStrip, kVectors>({0, 0, 0, depth}, {strip, 1, kStrip}, {panel + i, kPanel}, {dw.from + i, dw.row},
-                                    add);
+  for (size_t i = 0; i < kPanel; i += kVectors * lanes()) {
+    for (size_t r = 0; r < kStrip; r += kRows)
+      product_block<kRows, kVectors>({0, 0, 0, depth}, {strip + r, 1, kStrip}, {panel + i, kPanel},
+                                     {dw.from + r * dw.row + i, dw.row}, add);
+  }
 }
 
 /// The same where dW ends, `rows` by `columns` of them.
@@ -72,7 +79,7 @@ HWY_INLINE void last_tile(size_t depth, const float* strip, const float* panel, 
 /// Rows `first` to `last` of dW.
 HWY_INLINE void sum_block(const WeightGradientShape& shape, const float* dy, const float* packed, size_t first,
                           size_t last, float* strips, float* dw) {
-  const auto width = parts(shape.inputs, kPanel) * kPanel;
+  const auto width = packed_width(shape.inputs);
   for (size_t row = 0; row < shape.rows; row += kDepth) {
     const auto depth = std::min(kDepth, shape.rows - row);
     pack_columns<kStrip>(dy + row * shape.outputs + first, shape.outputs, depth, last - first, strips);
@@ -107,12 +114,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace blockzoo::rows {
 
+HWY_EXPORT(packed_width);
 HWY_EXPORT(pack_inputs_f32);
 HWY_EXPORT(weight_gradient_f32);
 
 size_t WeightGradientShape::packing_tasks() const { return parts(rows, kDepth); }
 size_t WeightGradientShape::strips() const { return parts(outputs, kStrip); }
-size_t WeightGradientShape::packed_size() const { return rows * parts(inputs, kPanel) * kPanel; }
+size_t WeightGradientShape::packed_size() const { return rows * HWY_DYNAMIC_DISPATCH(packed_width)(inputs); }
 
 void pack_inputs(const WeightGradientShape& shape, const float* x, size_t first, size_t last, float* packed) {
   HWY_DYNAMIC_DISPATCH(pack_inputs_f32)(shape, x, first, last, packed);

@@ -1,6 +1,8 @@
 // Row kernels against loops in float64, without LibTorch, so that sanitizers see them. Buffers have no room to spare.
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "blockzoo/core/hash.h"
@@ -15,6 +17,8 @@
 #include "kernels/rows/weight_gradient.h"
 #include "kernels/rows/weight_gradient_pairs.h"
 #include "support/catch.h"
+
+using Catch::Matchers::ContainsSubstring;
 
 namespace blockzoo::rows {
 namespace {
@@ -305,6 +309,15 @@ TEST_CASE("Squares of any number of numbers add up in float64", "[kernels][rows]
   }
 }
 
-TEST_CASE("The instruction set has a name", "[kernels][rows]") { CHECK(std::strlen(instructions()) > 0); }
+TEST_CASE("The instruction set has a name, and LibTorch's limit holds for it", "[kernels][rows]") {
+  const std::string used = instructions();
+  CHECK_FALSE(used.empty());
+  const char* const given = std::getenv("ATEN_CPU_CAPABILITY");
+  const std::string limit = given != nullptr ? given : "";
+  if (limit != "avx2" && limit != "default") return;
+  CHECK_THAT(used, !ContainsSubstring("AVX3"));
+  CHECK_FALSE(multiplies_pairs());
+  if (limit == "default") CHECK_THAT(used, !ContainsSubstring("AVX"));
+}
 
 }  // namespace blockzoo::rows
