@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace blockzoo::rows::HWY_NAMESPACE {
 
 constexpr size_t kMostRows = 16;
-constexpr size_t kAbreast = 12;      // outputs whose sums are kept in registers, a vector of rows each
+constexpr size_t kAbreast = 12;      // outputs that are taken together, their sums in registers
 constexpr size_t kBreath = 32;       // steps between requests to memory: more at once would have to wait
 constexpr size_t kLine = 64;         // bytes that memory gives at once
 constexpr size_t kFarAhead = 65536;  // bytes from the weights at work to those that are asked for

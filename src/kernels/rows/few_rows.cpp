@@ -69,7 +69,10 @@ HWY_INLINE size_t few_rows_outputs(const FewRowsShape& shape, const T* x, const 
   return o;
 }
 
-constexpr size_t kRun = 128;  // inputs of a block of weights that the first cache holds
+#define BLOCKZOO_ROWS_ABREAST (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2)
+constexpr size_t kVectors = HWY_TARGET == HWY_AVX2 ? 2 : 1;  // that 16 rows fill
+constexpr size_t kTogether = kAbreast / kVectors;            // outputs whose sums the registers hold
+constexpr size_t kRun = 128;                                 // inputs of a block of weights that the first cache holds
 
 /// Some weights as float32: a whole block of float32 where it is, others copied to `block` [kAbreast, kRun].
 template <class T>
@@ -83,7 +86,8 @@ HWY_INLINE Strided weights_at(const T* w, size_t inputs, size_t outputs, size_t 
   return {block, kRun, 1};
 }
 
-/// Where 9 to 16 rows fill a vector: a number of w times a column of x, for all rows at once. x_across [inputs, 16].
+/// Where 9 to 16 rows fill one vector or two: a number of w times a column of x, for all rows at once. x_across
+/// [inputs, 16].
 template <class T>
 HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, const T* w, const T* bias, size_t first,
                              size_t last, T* y) {
@@ -99,8 +103,10 @@ HWY_INLINE void rows_abreast(const FewRowsShape& shape, const float* x_across, c
         const auto some = std::min(kBreath, count - i);
         prefetch_stretch(w + asked, some * outputs);
         asked += some * outputs;
-        product_block<kAbreast, 1>({0, 0, 0, some}, {weights.from + i, weights.row, 1},
-                                   {x_across + (from + i) * kMostRows, kMostRows}, {sums, kMostRows}, from + i > 0);
+        for (size_t k = 0; k < kAbreast; k += kTogether)
+          product_block<kTogether, kVectors>({0, 0, 0, some}, {weights.from + k * weights.row + i, weights.row, 1},
+                                             {x_across + (from + i) * kMostRows, kMostRows},
+                                             {sums + k * kMostRows, kMostRows}, from + i > 0);
       }
     }
     put_abreast(shape, outputs, sums, bias == nullptr ? nullptr : bias + o, y + o);
@@ -111,7 +117,7 @@ template <class T>
 HWY_INLINE void few_rows_range(const FewRowsShape& shape, const T* x, const T* w, const T* bias, size_t first,
                                size_t last, T* y) {
   constexpr size_t kRows = HWY_TARGET == HWY_AVX3 ? 4 : 2;  // 32 registers, or 16
-  if (lanes() == kMostRows && shape.rows > kMostRows / 2) {
+  if (BLOCKZOO_ROWS_ABREAST && shape.rows > kMostRows / 2) {
     std::vector<float> x_across(shape.inputs * kMostRows);
     for (size_t r = 0; r < shape.rows; ++r) {
       for (size_t i = 0; i < shape.inputs; ++i) x_across[i * kMostRows + r] = wide(x[r * shape.inputs + i]);
