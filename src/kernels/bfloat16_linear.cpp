@@ -50,23 +50,8 @@ Tensor input_gradient(const Tensor& dy, const Tensor& weight) {
   return widened() ? widened_input_gradient(dy, weight) : at::mm(dy, weight);
 }
 
-/// dy^T x, float32. x is packed where `packed` is undefined.
 Tensor weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
-  if (widened()) return widened_weight_gradient(dy, x, packed);
-  const auto* pairs = rows::weight_gradient_in_pairs();
-  const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
-  const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
-  if (!packed.defined()) {
-    packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large
-    in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
-      pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
-    });
-  }
-  auto dw = at::empty({dy.size(1), x.size(1)}, at::kFloat);
-  in_parallel(pairs->tasks(shape), [&](size_t first, size_t last) {
-    pairs->weight_gradient(shape, read<rows::Bf16>(dy), read<rows::Bf16Pair>(packed), first, last, write<float>(dw));
-  });
-  return dw;
+  return widened() ? widened_weight_gradient(dy, x, packed) : weight_gradient_in_pairs(dy, x, packed);
 }
 
 struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
@@ -96,6 +81,23 @@ struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {
 };
 
 }  // namespace
+
+Tensor weight_gradient_in_pairs(const Tensor& dy, const Tensor& x, Tensor& packed) {
+  const auto* pairs = rows::weight_gradient_in_pairs();
+  const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
+  const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
+  if (!packed.defined()) {
+    packed = at::empty({static_cast<int64_t>(pairs->packed_size(shape))}, at::kFloat);  // a pair is as large
+    in_parallel(pairs->packing_tasks(shape), [&](size_t first, size_t last) {
+      pairs->pack_inputs(shape, read<rows::Bf16>(x), first, last, write<rows::Bf16Pair>(packed));
+    });
+  }
+  auto dw = at::empty({dy.size(1), x.size(1)}, at::kFloat);
+  in_parallel(pairs->tasks(shape), [&](size_t first, size_t last) {
+    pairs->weight_gradient(shape, read<rows::Bf16>(dy), read<rows::Bf16Pair>(packed), first, last, write<float>(dw));
+  });
+  return dw;
+}
 
 bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const auto wide = [](const Tensor& of) { return of.is_cpu() && of.scalar_type() == at::kFloat; };

@@ -12,4 +12,8 @@ bool bfloat16_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& b
 /// copy, and dW is a float32 sum, where autocast's is rounded.
 Tensor bfloat16_linear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
+/// dy^T x of bfloat16 matrices [rows, out] and [rows, in]: [out, in], sums in float32 by our own rows. `packed` is x as
+/// they read it, filled where it is undefined. Only where rows::multiplies_pairs().
+Tensor weight_gradient_in_pairs(const Tensor& dy, const Tensor& x, Tensor& packed);
+
 }  // namespace blockzoo

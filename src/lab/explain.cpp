@@ -2,7 +2,6 @@
 #include <ATen/Parallel.h>
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
 #include <fstream>
 
 #include "blockzoo/lab/bench.h"
@@ -25,38 +24,36 @@ std::string mapped_library(const std::string& word) {
   return "";
 }
 
-/// Behind "Bfloat16 products are".
 std::string bfloat16_words() {
   switch (bfloat16_products()) {
     case Bfloat16Products::kPairs:
-      return "LibTorch's, but for weight gradients, which our own\n  rows sum in float32.";
+      return "Bfloat16 products are LibTorch's, but for weight gradients, which our own rows sum in float32.";
     case Bfloat16Products::kWidened:
-      return "those of float32 here, since this processor has no\n  instructions for them: operands are widened, "
-             "and results rounded.";
+      return "Bfloat16 products are float32's, of widened numbers, since this processor has no instructions for them.";
     case Bfloat16Products::kLibTorch:
       break;
   }
-  return "LibTorch's.";
+  return "Bfloat16 products are LibTorch's.";
 }
 
 std::string products_text(const RunConfig& config) {
-  constexpr std::array all{Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows};
+  const auto all = multipliers_of(config.train.precision);
   auto text = fmt::format("{:>8} {:>6} {:>6}  {:16}", "rows", "in", "out", "product");
-  for (const auto multiplier : all) text += fmt::format(" {:>8}", name_of(multiplier));
-  text += "  GFLOP/s, float32\n";
+  for (const auto& name : all) text += fmt::format(" {:>8}", name);
+  text += fmt::format("  GFLOP/s, {}\n", name_of(config.train.precision));
   std::string warnings;
   for (const auto& speed : compare_libraries(config)) {
     text += fmt::format("{:>8} {:>6} {:>6}  {:16}", speed.rows, speed.in, speed.out, speed.product);
-    for (const auto multiplier : all) {
-      const auto found = speed.flops_per_s.find(multiplier);
+    for (const auto& name : all) {
+      const auto found = speed.flops_per_s.find(name);
       text += found == speed.flops_per_s.end() ? std::string(9, ' ') : fmt::format(" {:>8.0f}", found->second / 1e9);
     }
-    text += "  by " + name_of(speed.chosen) + "\n";
-    for (const auto& [multiplier, other] : speed.flops_per_s) {
+    text += "  by " + speed.chosen + "\n";
+    for (const auto& [name, other] : speed.flops_per_s) {
       const double taken = speed.flops_per_s.at(speed.chosen);
       if (other > 1.2 * taken)
-        warnings += fmt::format("warning: {} is {:.1f} times as fast for the {} of {} to {}\n", name_of(multiplier),
-                                other / taken, speed.product, speed.in, speed.out);
+        warnings += fmt::format("warning: {} is {:.1f} times as fast for the {} of {} to {}\n", name, other / taken,
+                                speed.product, speed.in, speed.out);
     }
   }
   return text + warnings;
@@ -79,8 +76,8 @@ std::string explain(const RunConfig& config) {
   auto text = fmt::format("machine: {}\nkernels: {}\n", machine(), describe(config.train.kernels));
   text +=
       "  The matrix library follows from the processor and from what LibTorch was built with, never from a timing, so\n"
-      "  that a run gives the same bits when it is repeated. Bfloat16 products are " +
-      bfloat16_words() + "\n";
+      "  that a run gives the same bits when it is repeated.\n";
+  text += "  " + bfloat16_words() + "\n";
   text += fmt::format("  Rows are computed with {}, the best that this processor has of those that are compiled in.\n",
                       rows::instructions());
   text += fmt::format("threads: {} of {} cores that this process may use\n", threads, cores);

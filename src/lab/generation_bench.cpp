@@ -33,7 +33,8 @@ void check_load(const GenerationLoad& load, int64_t context) {
   const auto read = load.prompt_tokens + load.new_tokens - 1;
   if (read <= context) return;
   throw std::runtime_error(
-      fmt::format("{} tokens of a prompt and {} new ones make the model read {}, but its context is {}",
+      fmt::format("{} tokens of a prompt and {} new ones make the model read {}, but its context is {}; give fewer by "
+                  "--prompt-tokens and --new-tokens",
                   load.prompt_tokens, load.new_tokens, read, context));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <tuple>
@@ -11,22 +12,29 @@
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/nn/model.h"
 #include "blockzoo/nn/parameter.h"
+#include "kernels/bfloat16_linear.h"
 #include "kernels/products.h"
+#include "kernels/rows/instructions.h"
+#include "kernels/widened_products.h"
 
 namespace blockzoo {
 namespace {
 
 constexpr int kTries = 7;
 
-/// Seconds of the quickest of several calls, after one that does not count.
-double quickest(const std::function<void()>& work) {
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
   work();
-  double least = INFINITY;
-  for (int i = 0; i < kTries; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Seconds of the quickest of several calls, after one that does not count; one call where it takes long.
+double quickest(const std::function<void()>& work) {
+  constexpr double kLong = 0.2;
+  double least = seconds_of(work);
+  if (least > kLong) return least;
+  least = INFINITY;
+  for (int i = 0; i < kTries; ++i) least = std::min(least, seconds_of(work));
   return least;
 }
 
@@ -39,6 +47,55 @@ std::set<std::pair<int64_t, int64_t>> matrices_of(const ModelConfig& config) {
     if (const auto* linear = module->as<LinearImpl>()) shapes.insert({linear->config.in, linear->config.out});
   }
   return shapes;
+}
+
+constexpr auto kLibTorch = "LibTorch", kWidened = "widened", kRows = "rows";
+
+struct ProductWays {
+  std::string product, chosen;
+  std::map<std::string, std::function<void()>> by_name;
+};
+
+std::vector<ProductWays> float32_products_of(int64_t rows, int64_t in, int64_t out) {
+  const auto x = at::ones({rows, in}), w = at::ones({out, in}), dy = at::ones({rows, out});
+  const auto blas = name_of(Multiplier::kBlas), onednn = name_of(Multiplier::kOnednn);
+  std::vector<ProductWays> all{{"output",
+                                name_of(products().outputs),
+                                {{blas, [=] { at::linear(x, w); }}, {onednn, [=] { onednn_linear(x, w, {}); }}}},
+                               {"input gradient",
+                                name_of(products().outputs),
+                                {{blas, [=] { at::mm(dy, w); }}, {onednn, [=] { onednn_linear(dy, w.t(), {}); }}}},
+                               {"weight gradient", name_of(products().weight_gradients), {}}};
+  for (const auto multiplier : {Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows})
+    all.back().by_name[name_of(multiplier)] = [=] {
+      Tensor packed;
+      weight_gradient_by(multiplier, dy, x, packed);
+    };
+  return all;
+}
+
+std::vector<ProductWays> bfloat16_products_of(int64_t rows, int64_t in, int64_t out) {
+  const auto half = [](at::IntArrayRef sizes) { return at::ones(sizes, at::kBFloat16); };
+  const auto x = half({rows, in}), w = half({out, in}), dy = half({rows, out});
+  const auto by = bfloat16_products();
+  const std::string usual = by == Bfloat16Products::kWidened ? kWidened : kLibTorch;
+  std::vector<ProductWays> all{
+      {"output", usual, {{kLibTorch, [=] { at::linear(x, w); }}, {kWidened, [=] { widened_linear(x, w, {}); }}}},
+      {"input gradient",
+       usual,
+       {{kLibTorch, [=] { at::mm(dy, w); }}, {kWidened, [=] { widened_input_gradient(dy, w); }}}},
+      {"weight gradient",
+       by == Bfloat16Products::kPairs ? kRows : usual,
+       {{kLibTorch, [=] { at::mm(dy.t(), x).to(at::kFloat); }}, {kWidened, [=] {
+                                                                   Tensor packed;
+                                                                   widened_weight_gradient(dy, x, packed);
+                                                                 }}}}};
+  if (rows::multiplies_pairs())
+    all.back().by_name[kRows] = [=] {
+      Tensor packed;
+      weight_gradient_in_pairs(dy, x, packed);
+    };
+  return all;
 }
 
 }  // namespace
@@ -68,30 +125,24 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+std::vector<std::string> multipliers_of(Precision precision) {
+  if (precision == Precision::kBfloat16) return {kLibTorch, kWidened, kRows};
+  return {name_of(Multiplier::kBlas), name_of(Multiplier::kOnednn), name_of(Multiplier::kRows)};
+}
+
 std::vector<ProductSpeed> compare_libraries(const RunConfig& config) {
+  const bool half = config.train.precision == Precision::kBfloat16;
   std::vector<ProductSpeed> speeds;
-  if (!onednn_is_there()) return speeds;
+  if (!half && !onednn_is_there()) return speeds;
   const at::NoGradGuard no_grad;
   const auto rows = config.train.batch / config.train.accumulation * config.model.context;
   for (const auto& [in, out] : matrices_of(config.model)) {
-    const auto x = at::ones({rows, in}), w = at::ones({out, in}), dy = at::ones({rows, out});
     const double flops = 2.0 * static_cast<double>(rows) * static_cast<double>(in) * static_cast<double>(out);
-    const auto& choice = products();
-    const auto speed_of = [&](const char* product, Multiplier chosen) -> ProductSpeed& {
-      return speeds.emplace_back(ProductSpeed{rows, in, out, product, chosen});
-    };
-    using enum Multiplier;
-    speed_of("output", choice.outputs).flops_per_s = {{kBlas, flops / quickest([&] { at::linear(x, w); })},
-                                                      {kOnednn, flops / quickest([&] { onednn_linear(x, w, {}); })}};
-    speed_of("input gradient", choice.outputs).flops_per_s = {
-        {kBlas, flops / quickest([&] { at::mm(dy, w); })},
-        {kOnednn, flops / quickest([&] { onednn_linear(dy, w.t(), {}); })}};
-    auto& weights = speed_of("weight gradient", choice.weight_gradients).flops_per_s;
-    for (const auto multiplier : {kBlas, kOnednn, kRows})
-      weights[multiplier] = flops / quickest([&, packed = Tensor()]() mutable {
-                              packed.reset();
-                              weight_gradient_by(multiplier, dy, x, packed);
-                            });
+    for (const auto& [product, chosen, ways] :
+         half ? bfloat16_products_of(rows, in, out) : float32_products_of(rows, in, out)) {
+      auto& speed = speeds.emplace_back(ProductSpeed{rows, in, out, product, chosen, {}});
+      for (const auto& [name, work] : ways) speed.flops_per_s[name] = flops / quickest(work);
+    }
   }
   return speeds;
 }

@@ -20,15 +20,18 @@ MachineLimits measure_limits(Precision precision);
 /// Mean number of running tasks over the last minute; 0 where the system does not tell.
 double load_average();
 
-/// One of a linear map's three float32 products by everyone who can compute it.
+/// One of a linear map's three products by everyone who can compute it.
 struct ProductSpeed {
   int64_t rows = 0, in = 0, out = 0;
   std::string product;  // "output", "input gradient", "weight gradient"
-  Multiplier chosen = Multiplier::kBlas;
-  std::map<Multiplier, double> flops_per_s;
+  std::string chosen;
+  std::map<std::string, double> flops_per_s;
 };
 
-/// Of every shape of linear map that one micro-batch of this run multiplies. Empty where oneDNN cannot be chosen.
+/// Who can multiply in the run's precision.
+std::vector<std::string> multipliers_of(Precision precision);
+
+/// Of every shape of linear map that one micro-batch of this run multiplies. Empty where there is no choice.
 std::vector<ProductSpeed> compare_libraries(const RunConfig& config);
 
 }  // namespace blockzoo

@@ -46,8 +46,10 @@ TEST_CASE("Several texts read the weights as they are", "[lab][infer][torch][fas
 }
 
 TEST_CASE("Texts to time that are longer than the context are refused", "[lab][infer][torch][fast]") {
-  CHECK_THROWS_WITH(bench_generation(copied_run(), {.texts = 1, .prompt_tokens = 64, .new_tokens = 34}),
-                    "64 tokens of a prompt and 34 new ones make the model read 97, but its context is 96");
+  CHECK_THROWS_WITH(
+      bench_generation(copied_run(), {.texts = 1, .prompt_tokens = 64, .new_tokens = 34}),
+      "64 tokens of a prompt and 34 new ones make the model read 97, but its context is 96; give fewer by "
+      "--prompt-tokens and --new-tokens");
 }
 
 }  // namespace blockzoo

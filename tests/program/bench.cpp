@@ -98,6 +98,9 @@ TEST_CASE("blockzoo bench --explain says what was chosen here, and warns of core
   const TemporaryFolder folder;
   const auto text = bench_output(folder, {"--explain"});
   CHECK_THAT(text, ContainsSubstring("kernels: fast (products by ") && ContainsSubstring("weight gradient"));
+  CHECK_THAT(text, ContainsSubstring("GFLOP/s, float32\n"));
+  const auto half = bench_output(folder, {"--explain", "--set", "train.precision=bfloat16"});
+  CHECK_THAT(half, ContainsSubstring("LibTorch  widened     rows  GFLOP/s, bfloat16\n"));
   const bool others_rest = text.find("threads: 1 of 1 cores") == std::string::npos;
   CHECK((text.find("warning: train.threads is 1") != std::string::npos) == others_rest);
 }
