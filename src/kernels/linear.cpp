@@ -131,9 +131,9 @@ std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& m
   return results;
 }
 
-Tensor matrices_times(const Tensor& a, const Tensor& b) {
+Tensor batched_matmul(const Tensor& a, const Tensor& b) {
   RECORD_USER_SCOPE("blockzoo::matmul");
-  return widened_matrices_fit(a, b) ? widened_matrices_times(a, b) : at::bmm(a, b);
+  return widened_batched_fits(a, b) ? widened_batched_matmul(a, b) : at::bmm(a, b);
 }
 
 }  // namespace blockzoo

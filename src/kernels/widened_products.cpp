@@ -24,7 +24,7 @@ Tensor widened_bmm(const Tensor& a, const Tensor& b) {
   return product.to(at::kBFloat16);
 }
 
-struct WidenedMatrices : torch::autograd::Function<WidenedMatrices> {
+struct WidenedBatchedMatmul : torch::autograd::Function<WidenedBatchedMatmul> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& a, const Tensor& b) {
     if (context != nullptr) context->save_for_backward({a, b});
     return widened_bmm(a, b);
@@ -56,9 +56,9 @@ Tensor widened_weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed
   return weight_gradient_by(products().weight_gradients, wide(dy), wide(x), packed);
 }
 
-Tensor widened_matrices_times(const Tensor& a, const Tensor& b) {
+Tensor widened_batched_matmul(const Tensor& a, const Tensor& b) {
   const AsTheyAre guard;
-  return applied<WidenedMatrices>(a.to(at::kBFloat16), b.to(at::kBFloat16));
+  return applied<WidenedBatchedMatmul>(a.to(at::kBFloat16), b.to(at::kBFloat16));
 }
 
 bool widened_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -67,7 +67,7 @@ bool widened_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bi
          (!bias.defined() || half(bias));
 }
 
-bool widened_matrices_fit(const Tensor& a, const Tensor& b) {
+bool widened_batched_fits(const Tensor& a, const Tensor& b) {
   const bool rounding = autocast_on_cpu() && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16;
   const auto becomes_half = [&](const Tensor& x) { return half(x) || (rounding && x.scalar_type() == at::kFloat); };
   return is_chosen() && fast_on_cpu(a) && fast_on_cpu(b) && becomes_half(a) && becomes_half(b);

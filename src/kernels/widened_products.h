@@ -17,13 +17,13 @@ Tensor widened_input_gradient(const Tensor& dy, const Tensor& weight);
 Tensor widened_weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed);
 
 /// a b of a [N, rows, inner], b [N, inner, columns], with gradients.
-Tensor widened_matrices_times(const Tensor& a, const Tensor& b);
+Tensor widened_batched_matmul(const Tensor& a, const Tensor& b);
 
 /// Whether widened_linear() is the way for all three: on the CPU, without gradients, where the processor is one of
 /// those.
 bool widened_linear_fits(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
-/// Whether widened_matrices_times() is the way where a and b are bfloat16, or autocast makes them so.
-bool widened_matrices_fit(const Tensor& a, const Tensor& b);
+/// Whether widened_batched_matmul() is the way where a and b are bfloat16, or autocast makes them so.
+bool widened_batched_fits(const Tensor& a, const Tensor& b);
 
 }  // namespace blockzoo

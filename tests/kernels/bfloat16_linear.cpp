@@ -147,12 +147,11 @@ TEST_CASE("Widened products of bfloat16 are those of float64, rounded once, unde
   }
 }
 
-TEST_CASE("Widened products of matrices in turn are those of float64, with their gradients",
-          "[kernels][torch][fast][linear]") {
+TEST_CASE("Widened products of batches are those of float64, with their gradients", "[kernels][torch][fast][linear]") {
   const auto a = learning("a", {3, 5, 70}, at::kBFloat16), b = learning("b", {3, 70, 6}, at::kBFloat16);
   const auto product = [](const Tensor& x, const Tensor& y) { return x.bmm(y); };
   const auto wide = [](const Tensor& x) { return x.detach().to(at::kDouble); };
-  const auto y = widened_matrices_times(a, b);
+  const auto y = widened_batched_matmul(a, b);
   const auto cotangent = ramp("cotangent", {3, 5, 6}).to(at::kBFloat16);
   const auto gradients = torch::autograd::grad({y}, {a, b}, {cotangent});
   const auto check = [](const std::string& name, const Tensor& actual, const Tensor& exact) {
@@ -164,11 +163,11 @@ TEST_CASE("Widened products of matrices in turn are those of float64, with their
   check("db", gradients[1], product(wide(a).transpose(1, 2), wide(cotangent)));
   const auto float_a = a.detach().to(at::kFloat), float_b = b.detach().to(at::kFloat);
   const bool chosen = bfloat16_products() == Bfloat16Products::kWidened;
-  CHECK(widened_matrices_fit(a, b) == chosen);
-  CHECK_FALSE(widened_matrices_fit(float_a, float_b));
+  CHECK(widened_batched_fits(a, b) == chosen);
+  CHECK_FALSE(widened_batched_fits(float_a, float_b));
   const AutocastScope autocast(Precision::kBfloat16, at::kCPU);
-  CHECK(widened_matrices_fit(float_a, float_b) == chosen);
-  check("under autocast", matrices_times(float_a, float_b), product(wide(a), wide(b)));
+  CHECK(widened_batched_fits(float_a, float_b) == chosen);
+  check("under autocast", batched_matmul(float_a, float_b), product(wide(a), wide(b)));
 }
 
 TEST_CASE("A prompt in bfloat16 goes by the products of this processor", "[kernels][torch][fast][linear]") {

@@ -17,8 +17,8 @@ struct LinearMap {
 /// Several maps of one x, each as linear_map() has it. In a step of generation their weights are read in one go.
 std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& maps);
 
-/// Products of matrices in turn: a [N, rows, inner], b [N, inner, columns] -> [N, rows, columns], in the precision that
+/// Batched matrix product: a [N, rows, inner], b [N, inner, columns] -> [N, rows, columns], in the precision that
 /// linear_map() has.
-Tensor matrices_times(const Tensor& a, const Tensor& b);
+Tensor batched_matmul(const Tensor& a, const Tensor& b);
 
 }  // namespace blockzoo

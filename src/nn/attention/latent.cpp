@@ -21,7 +21,7 @@ KeysValues seen_latents(const Tensor& down, Norm& norm, int64_t latent, const Co
 
 /// Each head's vectors times its matrix: x [B, 1, H, n], w [H, n, m] -> [B, 1, H, m].
 Tensor by_head(const Tensor& x, const Tensor& w) {
-  return matrices_times(x.squeeze(1).transpose(0, 1), w).transpose(0, 1).unsqueeze(1);
+  return batched_matmul(x.squeeze(1).transpose(0, 1), w).transpose(0, 1).unsqueeze(1);
 }
 
 }  // namespace

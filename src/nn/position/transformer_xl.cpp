@@ -43,7 +43,7 @@ Tensor TransformerXlPositionImpl::relative_scores(const Tensor& q, int64_t keys,
   const auto projected = linear_map(waves, projection_->weight).to(q.scalar_type());
   const auto r = projected.unflatten(-1, {heads_, q.size(-1)});                                     // [S, H, K]
   const auto asking = (with_bias(q, position_bias_) * factor).permute({2, 0, 1, 3}).flatten(1, 2);  // [H, B T, K]
-  const auto by_distance = matrices_times(asking, r.flip(0).permute({1, 2, 0}));                    // S-1, ..., 0
+  const auto by_distance = batched_matmul(asking, r.flip(0).permute({1, 2, 0}));                    // S-1, ..., 0
   // With a column in front, the numbers behind the first T are rows of S that begin at column T-1-t of query t: what
   // stands in column j then is that of distance S-T+t-j.
   const auto padded = at::constant_pad_nd(by_distance, {1, 0});                // [H, B T, S+1]
