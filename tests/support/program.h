@@ -17,11 +17,15 @@ namespace blockzoo {
 /// The built program, run as a user would, in a folder of its own.
 class Program {
  public:
-  /// Starts it in `folder`; its output goes to files there. `environment` entries are "NAME=value".
-  Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {})
+  /// Starts it in `folder`; its output goes to files there. `environment` entries are "NAME=value". It may write to
+  /// `memory_kib` of its own at most, or to any amount where that is 0.
+  Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments,
+          const std::vector<std::string>& environment = {}, int64_t memory_kib = 0)
       : folder_(folder) {
     const auto quoted = [](const std::string& word) { return "'" + word + "'"; };
-    std::string command = "cd " + quoted(folder.string()) + " && exec env";
+    std::string command = "cd " + quoted(folder.string()) + " && ";
+    if (memory_kib > 0) command += "ulimit -d " + std::to_string(memory_kib) + " && ";
+    command += "exec env";
     for (const auto& entry : environment) command += " " + quoted(entry);
     command += " " + quoted(BLOCKZOO_PROGRAM);
     for (const auto& argument : arguments) command += " " + quoted(argument);
