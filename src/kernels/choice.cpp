@@ -19,7 +19,8 @@ KernelScope::~KernelScope() { chosen = before_; }
 
 std::string describe(Kernels kernels) {
   if (kernels == Kernels::kReference) return std::string(name_of(kernels));
-  return std::string(name_of(kernels)) + " (" + products().words() + "; rows by " + rows::instructions() + ")";
+  return std::string(name_of(kernels)) + " (" + products().words() + "; " + words_of(bfloat16_products()) +
+         "; rows by " + rows::instructions() + ")";
 }
 
 }  // namespace blockzoo

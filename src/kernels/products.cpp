@@ -108,4 +108,10 @@ Bfloat16Products bfloat16_products() {
   return choice;
 }
 
+std::string words_of(Bfloat16Products products) {
+  if (products == Bfloat16Products::kWidened) return "bfloat16 widened to float32";
+  const std::string text = "bfloat16 by LibTorch";
+  return products == Bfloat16Products::kPairs ? text + ", its weight gradients by rows" : text;
+}
+
 }  // namespace blockzoo

@@ -58,4 +58,7 @@ enum class Bfloat16Products {
 Bfloat16Products bfloat16_products_for(bool x86, bool pairs, bool tiles);
 Bfloat16Products bfloat16_products();
 
+/// "bfloat16 by LibTorch", "bfloat16 by LibTorch, its weight gradients by rows", "bfloat16 widened to float32".
+std::string words_of(Bfloat16Products products);
+
 }  // namespace blockzoo

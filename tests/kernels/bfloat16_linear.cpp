@@ -189,6 +189,8 @@ TEST_CASE("Who multiplies bfloat16 follows from the processor", "[kernels][torch
   CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/true, /*tiles=*/true) == kLibTorch);
   CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/false, /*tiles=*/false) == kWidened);
   CHECK(bfloat16_products_for(/*x86=*/false, /*pairs=*/false, /*tiles=*/false) == kLibTorch);
+  CHECK(words_of(kPairs) == "bfloat16 by LibTorch, its weight gradients by rows");
+  CHECK(describe(Kernels::kFast).find("; " + words_of(bfloat16_products()) + "; rows by ") != std::string::npos);
 }
 
 }  // namespace blockzoo
