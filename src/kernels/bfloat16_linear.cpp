@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/fast.h"
+#include "kernels/many_rows.h"
 #include "kernels/parallel.h"
 #include "kernels/products.h"
 #include "kernels/rows/weight_gradient_pairs.h"
@@ -40,18 +41,20 @@ Tensor rounded(const Tensor& x) {
   return copy;
 }
 
-bool widened() { return bfloat16_products() == Bfloat16Products::kWidened; }
-
 Tensor output(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return widened() ? widened_linear(x, weight, bias) : at::linear(x, weight, given(bias));
+  if (bfloat16_products() == Bfloat16Products::kWidened) return widened_linear(x, weight, bias);
+  return bfloat16_products() == Bfloat16Products::kRows ? linear_by_rows(x, weight, bias)
+                                                        : at::linear(x, weight, given(bias));
 }
 
 Tensor input_gradient(const Tensor& dy, const Tensor& weight) {
-  return widened() ? widened_input_gradient(dy, weight) : at::mm(dy, weight);
+  if (bfloat16_products() == Bfloat16Products::kWidened) return widened_input_gradient(dy, weight);
+  return bfloat16_products() == Bfloat16Products::kRows ? linear_by_rows(dy, weight.t(), {}) : at::mm(dy, weight);
 }
 
 Tensor weight_gradient(const Tensor& dy, const Tensor& x, Tensor& packed) {
-  return widened() ? widened_weight_gradient(dy, x, packed) : weight_gradient_in_pairs(dy, x, packed);
+  return bfloat16_products() == Bfloat16Products::kWidened ? widened_weight_gradient(dy, x, packed)
+                                                           : weight_gradient_in_pairs(dy, x, packed);
 }
 
 struct Bfloat16Linear : torch::autograd::Function<Bfloat16Linear> {

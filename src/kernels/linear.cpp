@@ -21,7 +21,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
+struct FloatLinear : torch::autograd::Function<FloatLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
     RECORD_USER_SCOPE("blockzoo::linear");
@@ -30,7 +30,7 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
       context->saved_data["bias"] = bias.has_value();
       if (weight.requires_grad() && !x.is_inference()) share_packing(context, x);
     }
-    return onednn_linear(x, weight, bias.value_or(Tensor()));
+    return float_linear(x, weight, bias.value_or(Tensor()));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -39,7 +39,7 @@ struct OnednnLinear : torch::autograd::Function<OnednnLinear> {
     const auto& weight = saved[1];
     const auto dy = gradients[0].contiguous();
     variable_list result(3);
-    if (context->needs_input_grad(0)) result[0] = onednn_linear(dy, weight.t(), {});
+    if (context->needs_input_grad(0)) result[0] = float_linear(dy, weight.t(), {});
     if (context->needs_input_grad(1))
       result[1] = with_packing(context, [&](Tensor& packed) {
         return weight_gradient_by(products().weight_gradients, as_matrix(dy), as_matrix(x), packed);
@@ -106,8 +106,8 @@ std::vector<Tensor> few_rows_maps(const Tensor& input, const std::vector<LinearM
   return results;
 }
 
-bool by_onednn(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return products().outputs == Multiplier::kOnednn && fast_on_cpu(x) && x.scalar_type() == at::kFloat && x.dim() >= 2 &&
+bool beside_blas(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return products().outputs != Multiplier::kBlas && fast_on_cpu(x) && x.scalar_type() == at::kFloat && x.dim() >= 2 &&
          x.numel() > 0 && weight.numel() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1) && weight.is_cpu() &&
          weight.scalar_type() == at::kFloat && (!bias.defined() || bias.scalar_type() == at::kFloat);
 }
@@ -118,8 +118,8 @@ Tensor linear_map(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!autocast_on_cpu() && few(x, weight, bias)) return few_rows_maps(x, {{weight, bias}}).front();
   if (bfloat16_linear_fits(x, weight, bias)) return bfloat16_linear(x, weight, bias);
   if (widened_linear_fits(x, weight, bias)) return widened_linear(x, weight, bias);
-  if (autocast_on_cpu() || !by_onednn(x, weight, bias)) return at::linear(x, weight, bias);
-  return applied<OnednnLinear>(x, weight, given(bias));
+  if (autocast_on_cpu() || !beside_blas(x, weight, bias)) return at::linear(x, weight, bias);
+  return applied<FloatLinear>(x, weight, given(bias));
 }
 
 std::vector<Tensor> linear_maps(const Tensor& x, const std::vector<LinearMap>& maps) {

@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "kernels/fast.h"
+#include "kernels/many_rows.h"
 #include "kernels/parallel.h"
 #include "kernels/processor.h"
 #include "kernels/rows/instructions.h"
@@ -26,6 +27,18 @@ const std::optional<c10::OperatorHandle>& onednn() {
   return handle;
 }
 
+Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
+  torch::jit::Stack stack;
+  stack.emplace_back(a);
+  stack.emplace_back(b);
+  stack.emplace_back(bias.defined() ? c10::IValue(bias.contiguous()) : c10::IValue());  // it would not see gaps
+  stack.emplace_back("none");
+  stack.emplace_back(c10::List<std::optional<at::Scalar>>());
+  stack.emplace_back("");
+  onednn()->callBoxed(stack);
+  return stack.front().toTensor();
+}
+
 Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x, Tensor& packed) {
   const auto size = [](const Tensor& of, int64_t dim) { return static_cast<size_t>(of.size(dim)); };
   const rows::WeightGradientShape shape{.rows = size(x, 0), .outputs = size(dy, 1), .inputs = size(x, 1)};
@@ -42,6 +55,19 @@ Tensor weight_gradient_by_rows(const Tensor& dy, const Tensor& x, Tensor& packed
   return dw;
 }
 
+ProcessorKind this_processor() {
+#if defined(__x86_64__)
+  constexpr bool x86 = true;
+#else
+  constexpr bool x86 = false;
+#endif
+  return {.x86 = x86,
+          .amd = processor_is_amd(),
+          .pairs = rows::multiplies_pairs(),
+          .at_once = processor_is_wide_amd(),
+          .tiles = rows::multiplies_tiles()};
+}
+
 }  // namespace
 
 std::string name_of(Multiplier multiplier) {
@@ -54,33 +80,27 @@ std::string Products::words() const {
   return weight_gradients == outputs ? text : text + ", their weight gradients by " + name_of(weight_gradients);
 }
 
-Products products_for(bool amd, bool mkl) {
+Products products_for(const ProcessorKind& processor, bool mkl) {
   using enum Multiplier;
-  if (amd) return {kOnednn, kRows};
+  if (processor.in_halves()) return {kRows, kRows};
+  if (processor.amd) return {kOnednn, kRows};
   return mkl ? Products{kBlas, kBlas} : Products{kOnednn, kOnednn};
 }
 
 const Products& products() {
-  static const auto choice = onednn_is_there() ? products_for(processor_is_amd(), at::hasMKL()) : Products{};
+  static const auto choice = onednn_is_there() ? products_for(this_processor(), at::hasMKL()) : Products{};
   return choice;
 }
 
 bool onednn_is_there() { return onednn().has_value(); }
 
-Tensor onednn_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
-  torch::jit::Stack stack;
-  stack.emplace_back(a);
-  stack.emplace_back(b);
-  stack.emplace_back(bias.defined() ? c10::IValue(bias) : c10::IValue());
-  stack.emplace_back("none");
-  stack.emplace_back(c10::List<std::optional<at::Scalar>>());
-  stack.emplace_back("");
-  onednn()->callBoxed(stack);
-  return stack.front().toTensor();
+Tensor linear_by(Multiplier multiplier, const Tensor& a, const Tensor& b, const Tensor& bias) {
+  if (multiplier == Multiplier::kBlas) return at::linear(a, b, given(bias));
+  return multiplier == Multiplier::kRows ? linear_by_rows(a, b, bias) : onednn_linear(a, b, bias);
 }
 
 Tensor float_linear(const Tensor& a, const Tensor& b, const Tensor& bias) {
-  return products().outputs == Multiplier::kOnednn ? onednn_linear(a, b, bias) : at::linear(a, b, given(bias));
+  return linear_by(products().outputs, a, b, bias);
 }
 
 Tensor as_matrix(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
@@ -92,24 +112,21 @@ Tensor weight_gradient_by(Multiplier multiplier, const Tensor& dy, const Tensor&
   return onednn_linear(x.t(), dy.t(), {}).t().contiguous();
 }
 
-Bfloat16Products bfloat16_products_for(bool x86, bool pairs, bool tiles) {
+Bfloat16Products bfloat16_products_for(const ProcessorKind& processor) {
   using enum Bfloat16Products;
-  if (!x86 || tiles) return kLibTorch;
-  return pairs ? kPairs : kWidened;
+  if (!processor.x86 || processor.tiles) return kLibTorch;
+  if (processor.in_halves()) return kRows;
+  return processor.pairs ? kPairs : kWidened;
 }
 
 Bfloat16Products bfloat16_products() {
-#if defined(__x86_64__)
-  constexpr bool x86 = true;
-#else
-  constexpr bool x86 = false;
-#endif
-  static const auto choice = bfloat16_products_for(x86, rows::multiplies_pairs(), rows::multiplies_tiles());
+  static const auto choice = bfloat16_products_for(this_processor());
   return choice;
 }
 
 std::string words_of(Bfloat16Products products) {
   if (products == Bfloat16Products::kWidened) return "bfloat16 widened to float32";
+  if (products == Bfloat16Products::kRows) return "bfloat16 by rows";
   const std::string text = "bfloat16 by LibTorch";
   return products == Bfloat16Products::kPairs ? text + ", its weight gradients by rows" : text;
 }

@@ -28,6 +28,8 @@ std::string bfloat16_words() {
   switch (bfloat16_products()) {
     case Bfloat16Products::kPairs:
       return "Bfloat16 products are LibTorch's, but for weight gradients, which our own rows sum in float32.";
+    case Bfloat16Products::kRows:
+      return "Bfloat16 products are our own rows'.";
     case Bfloat16Products::kWidened:
       return "Bfloat16 products are float32's, of widened numbers, since this processor has no instructions for them.";
     case Bfloat16Products::kLibTorch:

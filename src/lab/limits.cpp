@@ -13,6 +13,7 @@
 #include "blockzoo/nn/model.h"
 #include "blockzoo/nn/parameter.h"
 #include "kernels/bfloat16_linear.h"
+#include "kernels/many_rows.h"
 #include "kernels/products.h"
 #include "kernels/rows/instructions.h"
 #include "kernels/widened_products.h"
@@ -58,27 +59,27 @@ struct ProductWays {
 
 std::vector<ProductWays> float32_products_of(int64_t rows, int64_t in, int64_t out) {
   const auto x = at::ones({rows, in}), w = at::ones({out, in}), dy = at::ones({rows, out});
-  const auto blas = name_of(Multiplier::kBlas), onednn = name_of(Multiplier::kOnednn);
-  std::vector<ProductWays> all{{"output",
-                                name_of(products().outputs),
-                                {{blas, [=] { at::linear(x, w); }}, {onednn, [=] { onednn_linear(x, w, {}); }}}},
-                               {"input gradient",
-                                name_of(products().outputs),
-                                {{blas, [=] { at::mm(dy, w); }}, {onednn, [=] { onednn_linear(dy, w.t(), {}); }}}},
-                               {"weight gradient", name_of(products().weight_gradients), {}}};
-  for (const auto multiplier : {Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows})
-    all.back().by_name[name_of(multiplier)] = [=] {
+  ProductWays output{"output", name_of(products().outputs), {}};
+  ProductWays input_gradient{"input gradient", name_of(products().outputs), {}};
+  ProductWays weight_gradient{"weight gradient", name_of(products().weight_gradients), {}};
+  for (const auto multiplier : {Multiplier::kBlas, Multiplier::kOnednn, Multiplier::kRows}) {
+    const auto name = name_of(multiplier);
+    output.by_name[name] = [=] { linear_by(multiplier, x, w, {}); };
+    input_gradient.by_name[name] = [=] { linear_by(multiplier, dy, w.t(), {}); };
+    weight_gradient.by_name[name] = [=] {
       Tensor packed;
       weight_gradient_by(multiplier, dy, x, packed);
     };
-  return all;
+  }
+  return {output, input_gradient, weight_gradient};
 }
 
 std::vector<ProductWays> bfloat16_products_of(int64_t rows, int64_t in, int64_t out) {
   const auto half = [](at::IntArrayRef sizes) { return at::ones(sizes, at::kBFloat16); };
   const auto x = half({rows, in}), w = half({out, in}), dy = half({rows, out});
   const auto by = bfloat16_products();
-  const std::string usual = by == Bfloat16Products::kWidened ? kWidened : kLibTorch;
+  const std::string by_libtorch = by == Bfloat16Products::kWidened ? kWidened : kLibTorch;
+  const auto usual = by == Bfloat16Products::kRows ? kRows : by_libtorch;
   std::vector<ProductWays> all{
       {"output", usual, {{kLibTorch, [=] { at::linear(x, w); }}, {kWidened, [=] { widened_linear(x, w, {}); }}}},
       {"input gradient",
@@ -90,11 +91,13 @@ std::vector<ProductWays> bfloat16_products_of(int64_t rows, int64_t in, int64_t 
                                                                    Tensor packed;
                                                                    widened_weight_gradient(dy, x, packed);
                                                                  }}}}};
-  if (rows::multiplies_pairs())
-    all.back().by_name[kRows] = [=] {
-      Tensor packed;
-      weight_gradient_in_pairs(dy, x, packed);
-    };
+  if (!rows::multiplies_pairs()) return all;
+  all[0].by_name[kRows] = [=] { linear_by_rows(x, w, {}); };
+  all[1].by_name[kRows] = [=] { linear_by_rows(dy, w.t(), {}); };
+  all[2].by_name[kRows] = [=] {
+    Tensor packed;
+    weight_gradient_in_pairs(dy, x, packed);
+  };
   return all;
 }
 

@@ -23,9 +23,14 @@ Traced TracedOperators::linear(const Traced& x, const std::string& name, double 
   const auto input = settings_.half() ? tape_.cast(x, kHalf) : x;
   std::vector<Memory> saved{input.memory};
   if (settings_.half()) saved.push_back(rounded_weight(name, in * out));
+  const bool fast = settings_.fast() && !settings_.half();
+  const bool packs_weight = fast && products().outputs == Multiplier::kRows,
+             packs_input = fast && products().weight_gradients == Multiplier::kRows;
   return tape_.apply({input}, {.values = x.values / in * out,
                                .each = each,
                                .saved = std::move(saved),
+                               .forward_scratch = packs_weight ? kSingle * in * out : 0,
+                               .backward_scratch = packs_input ? kSingle * x.values : 0,
                                .parameter = name,
                                .parameter_values = in * out,
                                .gradient_each = each});
@@ -50,6 +55,7 @@ Traced TracedOperators::rounded_linear(const Traced& x, const std::string& name,
   OperatorMemory memory{.values = results,
                         .each = kHalf,
                         .saved = {input.memory, rounded_weight(name, in * out)},
+                        .forward_scratch = bfloat16_products() == Bfloat16Products::kRows ? kHalf * in * out : 0,
                         .backward_scratch = kHalf * x.values,  // packed
                         .parameter = name,
                         .parameter_values = in * out};

@@ -9,7 +9,9 @@
 #include "blockzoo/kernels/linear.h"
 #include "blockzoo/train/precision.h"
 #include "kernels/fast.h"
+#include "kernels/many_rows.h"
 #include "kernels/products.h"
+#include "kernels/rows/instructions.h"
 #include "kernels/widened_products.h"
 #include "support/near.h"
 #include "support/ramp.h"
@@ -38,8 +40,9 @@ std::vector<Tensor> autocast_results(Kernels kernels, const Tensor& x, const Ten
 
 /// Equal where LibTorch itself multiplies; elsewhere sums may be taken in another order, and round to a neighbour.
 void check_as_libtorch(const std::string& name, const Tensor& actual, const Tensor& expected) {
+  using enum Bfloat16Products;
   CHECK(actual.scalar_type() == expected.scalar_type());
-  if (bfloat16_products() != Bfloat16Products::kWidened) return check_equal(name, actual, expected);
+  if (bfloat16_products() == kLibTorch || bfloat16_products() == kPairs) return check_equal(name, actual, expected);
   check_near(name, actual, expected, {0x1p-8 * expected.abs().max().item<double>(), 0});
 }
 
@@ -147,6 +150,26 @@ TEST_CASE("Widened products of bfloat16 are those of float64, rounded once, unde
   }
 }
 
+TEST_CASE("Products of bfloat16 by rows are those of float64, rounded once", "[kernels][torch][fast][linear]") {
+  if (!rows::multiplies_pairs()) {
+    CHECK(bfloat16_products() != Bfloat16Products::kRows);
+    return;
+  }
+  const auto half = [](const std::string& name, at::IntArrayRef sizes) { return ramp(name, sizes).to(at::kBFloat16); };
+  const auto wide = [](const Tensor& x) { return x.to(at::kDouble); };
+  for (const auto& [rows, in, out] : {std::array<int64_t, 3>{1, 1, 1}, {7, 41, 33}, {67, 3200, 130}}) {
+    INFO(rows << " rows, " << in << " to " << out);
+    const auto x = half("x", {rows, in}), w = half("w", {out, in}), b = half("b", {out}), dy = half("dy", {rows, out});
+    const auto check = [](const std::string& name, const Tensor& actual, const Tensor& exact) {
+      CHECK(actual.scalar_type() == at::kBFloat16);
+      check_near(name, actual, exact, {1e-5 * exact.abs().max().item<double>(), 0x1p-8});
+    };
+    check("y", linear_by_rows(x, w, b), wide(x).mm(wide(w).t()) + wide(b));
+    check("y without bias", linear_by_rows(x, w, {}), wide(x).mm(wide(w).t()));
+    check("dx", linear_by_rows(dy, w.t(), {}), wide(dy).mm(wide(w)));
+  }
+}
+
 TEST_CASE("Widened products of batches are those of float64, with their gradients", "[kernels][torch][fast][linear]") {
   const auto a = learning("a", {3, 5, 70}, at::kBFloat16), b = learning("b", {3, 70, 6}, at::kBFloat16);
   const auto product = [](const Tensor& x, const Tensor& y) { return x.bmm(y); };
@@ -185,10 +208,13 @@ TEST_CASE("A prompt in bfloat16 goes by the products of this processor", "[kerne
 
 TEST_CASE("Who multiplies bfloat16 follows from the processor", "[kernels][torch][fast]") {
   using enum Bfloat16Products;
-  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/true, /*tiles=*/false) == kPairs);
-  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/true, /*tiles=*/true) == kLibTorch);
-  CHECK(bfloat16_products_for(/*x86=*/true, /*pairs=*/false, /*tiles=*/false) == kWidened);
-  CHECK(bfloat16_products_for(/*x86=*/false, /*pairs=*/false, /*tiles=*/false) == kLibTorch);
+  CHECK(bfloat16_products_for({.x86 = true, .pairs = true}) == kPairs);
+  CHECK(bfloat16_products_for({.x86 = true, .amd = true, .pairs = true, .at_once = true}) == kPairs);
+  CHECK(bfloat16_products_for({.x86 = true, .amd = true, .pairs = true}) == kRows);
+  CHECK(bfloat16_products_for({.x86 = true, .pairs = true, .tiles = true}) == kLibTorch);
+  CHECK(bfloat16_products_for({.x86 = true}) == kWidened);
+  CHECK(bfloat16_products_for({.x86 = true, .amd = true}) == kWidened);
+  CHECK(bfloat16_products_for({}) == kLibTorch);
   CHECK(words_of(kPairs) == "bfloat16 by LibTorch, its weight gradients by rows");
   CHECK(describe(Kernels::kFast).find("; " + words_of(bfloat16_products()) + "; rows by ") != std::string::npos);
 }

@@ -1,6 +1,8 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/function.h>
 
+#include <array>
+
 #include "blockzoo/kernels/activation.h"
 #include "blockzoo/kernels/attention.h"
 #include "blockzoo/kernels/choice.h"
@@ -129,11 +131,28 @@ TEST_CASE("Linear maps equal at::linear, with bias, odd shapes and gaps", "[kern
   }
 }
 
-TEST_CASE("Products by oneDNN equal the definition", "[kernels][torch][fast]") {
-  if (!onednn_is_there()) return;
-  const auto a = ramp("a", {30, 17}).to(at::kFloat), b = ramp("b", {30, 9}).to(at::kFloat);
-  const auto expected = a.to(at::kDouble).t().mm(b.to(at::kDouble));
-  check_near("by transposed operands", onednn_linear(a.t(), b.t(), {}), expected, {1e-5, 1e-5});
+TEST_CASE("Products by everyone equal the definition, of every size and stride", "[kernels][torch][fast]") {
+  using enum Multiplier;
+  for (const auto& [rows, in, out] : {std::array<int64_t, 3>{1, 1, 1}, {17, 30, 9}, {130, 70, 100}, {20, 1600, 5}}) {
+    INFO(rows << " rows, " << in << " to " << out);
+    const auto a = ramp("a", {in, rows}).to(at::kFloat), b = ramp("b", {in, out}).to(at::kFloat),
+               bias = ramp("bias", {2 * out}).to(at::kFloat).slice(0, 0, 2 * out, 2);
+    const auto product = a.to(at::kDouble).t().mm(b.to(at::kDouble));
+    const double tolerance = 1e-6 * a.abs().t().mm(b.abs()).max().item<double>();
+    const auto with_gaps = ramp("b", {2 * in, out}).to(at::kFloat).t().slice(1, 0, 2 * in, 2);
+    for (const auto multiplier : {kBlas, kOnednn, kRows}) {
+      if (multiplier == kOnednn && !onednn_is_there()) continue;
+      const auto check = [&](const std::string& name, const Tensor& actual, const Tensor& expected) {
+        check_near(name_of(multiplier) + " " + name, actual, expected, {tolerance, 1e-6});
+      };
+      check("by transposed operands", linear_by(multiplier, a.t(), b.t(), {}), product);
+      check("as they lie", linear_by(multiplier, a.t().contiguous(), b.t().contiguous(), {}), product);
+      check("in a batch", linear_by(multiplier, a.t().unsqueeze(0), b.t(), {}), product.unsqueeze(0));
+      check("with bias", linear_by(multiplier, a.t(), b.t(), bias), product + bias.to(at::kDouble));
+      check("with gaps", linear_by(multiplier, a.t(), with_gaps, {}),
+            a.to(at::kDouble).t().mm(with_gaps.to(at::kDouble).t()));
+    }
+  }
 }
 
 TEST_CASE("Weight gradients by everyone equal the definition, of every size", "[kernels][torch][fast]") {
@@ -193,13 +212,18 @@ TEST_CASE("The sum of squares is the same with every number of threads, and of e
 
 TEST_CASE("The matrix library is chosen by processor and LibTorch alone", "[kernels][fast]") {
   using enum Multiplier;
-  CHECK(products_for(/*amd=*/false, /*mkl=*/true).outputs == kBlas);
-  CHECK(products_for(/*amd=*/false, /*mkl=*/true).weight_gradients == kBlas);
-  CHECK(products_for(/*amd=*/true, /*mkl=*/true).outputs == kOnednn);
-  CHECK(products_for(/*amd=*/true, /*mkl=*/true).weight_gradients == kRows);
-  CHECK(products_for(/*amd=*/true, /*mkl=*/false).weight_gradients == kRows);
-  CHECK(products_for(/*amd=*/false, /*mkl=*/false).outputs == kOnednn);
-  CHECK(products_for(/*amd=*/false, /*mkl=*/false).weight_gradients == kOnednn);
+  const ProcessorKind intel{.x86 = true, .pairs = true}, zen3{.x86 = true, .amd = true},
+      zen4{.x86 = true, .amd = true, .pairs = true}, zen5{.x86 = true, .amd = true, .pairs = true, .at_once = true};
+  CHECK(products_for(intel, /*mkl=*/true).outputs == kBlas);
+  CHECK(products_for(intel, /*mkl=*/true).weight_gradients == kBlas);
+  CHECK(products_for(intel, /*mkl=*/false).outputs == kOnednn);
+  CHECK(products_for(intel, /*mkl=*/false).weight_gradients == kOnednn);
+  for (const bool mkl : {false, true}) {
+    CHECK(products_for(zen3, mkl).outputs == kOnednn);
+    CHECK(products_for(zen4, mkl).outputs == kRows);
+    CHECK(products_for(zen5, mkl).outputs == kOnednn);
+    for (const auto& amd : {zen3, zen4, zen5}) CHECK(products_for(amd, mkl).weight_gradients == kRows);
+  }
 }
 
 TEST_CASE("A kernel scope holds while it lives, and its backward follows its forward", "[kernels][torch][fast]") {

@@ -21,6 +21,12 @@ struct Arithmetic<Bf16Pair> {
   static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) {
     return Vector{_mm512_dpbf16_ps(sum.raw, as_halves(a), as_halves(b))};
   }
+  /// Rounded to the nearest, ties to even; NaN stays NaN.
+  static HWY_INLINE void put(Vector v, Bf16* to, size_t count) {
+    const auto halves = (__m256i)_mm512_cvtneps_pbh(v.raw);
+    if (count == lanes()) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
+    _mm256_mask_storeu_epi16(to, static_cast<__mmask16>((1U << count) - 1), halves);
+  }
 };
 
 /// Rows of bfloat16 whose columns are taken two at a time.

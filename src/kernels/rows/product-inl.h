@@ -41,23 +41,25 @@ struct Arithmetic<float> {
   static HWY_INLINE Vector whole(const float* from) { return load_whole(from); }
   static HWY_INLINE Vector each(const float* from) { return all(*from); }
   static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
+  static HWY_INLINE void put(Vector v, float* to, size_t count) { store(v, to, count); }
 };
 
-/// kRows rows by kVectors vectors of C stay in registers while the depth runs.
-template <size_t kRows, size_t kVectors, class Element = float>
-HWY_INLINE void product_block(const Part& part, StridedOf<Element> a, Dense<const Element> b, Dense<float> c,
-                              bool add) {
+/// Sums of kRows rows by kVectors vectors stay in registers while the depth runs from `first` to `last`. Those of row r
+/// and vector v begin as begin(r, v) and go to end(r, v, sum); beside(p) is called at each depth.
+template <size_t kRows, size_t kVectors, class Element, class Begin, class Beside, class End>
+HWY_INLINE void register_block(size_t first, size_t last, StridedOf<Element> a, Dense<const Element> b,
+                               const Begin& begin, const Beside& beside, const End& end) {
   Vector sums[kRows][kVectors];
   HWY_UNROLL(16)
   for (size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(16)
-    for (size_t v = 0; v < kVectors; ++v)
-      sums[r][v] = add ? load_whole(c.from + r * c.row + v * lanes()) : hn::Zero(Floats());
+    for (size_t v = 0; v < kVectors; ++v) sums[r][v] = begin(r, v);
   }
-  for (size_t p = part.first_depth; p < part.last_depth; ++p) {
+  for (size_t p = first; p < last; ++p) {
     Vector row[kVectors];
     HWY_UNROLL(16)
     for (size_t v = 0; v < kVectors; ++v) row[v] = Arithmetic<Element>::whole(b.from + p * b.row + v * lanes());
+    beside(p);
     HWY_UNROLL(16)
     for (size_t r = 0; r < kRows; ++r) {
       const auto factor = Arithmetic<Element>::each(a.from + r * a.row + p * a.column);
@@ -68,8 +70,19 @@ HWY_INLINE void product_block(const Part& part, StridedOf<Element> a, Dense<cons
   HWY_UNROLL(16)
   for (size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(16)
-    for (size_t v = 0; v < kVectors; ++v) store_whole(sums[r][v], c.from + r * c.row + v * lanes());
+    for (size_t v = 0; v < kVectors; ++v) end(r, v, sums[r][v]);
   }
+}
+
+/// kRows rows by kVectors vectors of C.
+template <size_t kRows, size_t kVectors, class Element = float>
+HWY_INLINE void product_block(const Part& part, StridedOf<Element> a, Dense<const Element> b, Dense<float> c,
+                              bool add) {
+  const auto place = [&](size_t r, size_t v) HWY_ATTR { return c.from + r * c.row + v * lanes(); };
+  register_block<kRows, kVectors>(
+      part.first_depth, part.last_depth, a, b,
+      [&](size_t r, size_t v) HWY_ATTR { return add ? load_whole(place(r, v)) : hn::Zero(Floats()); }, [](size_t) {},
+      [&](size_t r, size_t v, Vector sum) HWY_ATTR { store_whole(sum, place(r, v)); });
 }
 
 template <size_t kRows, class Element>

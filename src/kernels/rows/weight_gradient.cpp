@@ -22,6 +22,8 @@ namespace blockzoo::rows {
 constexpr size_t kStrip = 8;         // columns of dY side by side, rows of dW
 constexpr size_t kDepth = 512;       // rows of X and dY taken at once
 constexpr size_t kBlockStrips = 18;  // strips taken at once
+constexpr size_t kAhead = 16;        // rows that memory is asked for before they are packed
+constexpr size_t kLine = 16;         // numbers that it gives at once
 
 inline size_t parts(size_t count, size_t size) { return (count + size - 1) / size; }
 
@@ -43,6 +45,7 @@ template <size_t kWidth>
 HWY_INLINE void pack_columns(const float* from, size_t row, size_t depth, size_t width, float* to) {
   for (size_t p = 0; p < depth; ++p) {
     const float* own = from + p * row;
+    for (size_t i = 0; i < width; i += kLine) __builtin_prefetch(own + kAhead * row + i, 0, 2);
     float* panel = to + p * kWidth;
     size_t first = 0;
     for (; first + kWidth <= width; first += kWidth, panel += kWidth * depth) std::copy_n(own + first, kWidth, panel);

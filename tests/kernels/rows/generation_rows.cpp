@@ -6,19 +6,9 @@
 #include "kernels/rows/attend_one.h"
 #include "kernels/rows/few_rows.h"
 #include "support/catch.h"
+#include "support/small_numbers.h"
 
 namespace blockzoo::rows {
-namespace {
-
-/// Numbers in [-1, 1) that bfloat16 holds too.
-template <class T>
-std::vector<T> small_numbers(size_t count, size_t seed) {
-  std::vector<T> numbers(count);
-  for (size_t i = 0; i < count; ++i) put(static_cast<float>((i * 37 + seed * 11) % 64) / 32 - 1, &numbers[i]);
-  return numbers;
-}
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("Few rows times a matrix of any size", "[kernels][rows]", float, Bf16) {
   for (const size_t inputs : {1, 15, 16, 33, 160}) {
