@@ -26,7 +26,7 @@ int64_t memory_of_machine() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(
 std::unique_ptr<const CompactMatrix> compact_copy(const Tensor& matrix, int64_t all) {
   if (!compact_fits(matrix) || all > memory_of_machine() / kShareOfMemory) return nullptr;
   if (auto copy = compact_bfloat16(matrix)) return copy;
-  const bool measured = processor_is_wide_amd() && all <= kMostFloats;
+  const bool measured = processor_is_avx512_amd() && all <= kMostFloats;
   return measured ? compact_floats(matrix) : nullptr;
 }
 

@@ -32,6 +32,16 @@ unsigned family() {
 }  // namespace
 
 bool processor_is_amd() { return family() != 0; }
+
+bool processor_is_avx512_amd() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512f") != 0;
+  return has && processor_is_amd();
+#else
+  return false;
+#endif
+}
+
 bool processor_is_wide_amd() { return family() >= kZen5; }
 
 }  // namespace blockzoo

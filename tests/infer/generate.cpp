@@ -219,7 +219,7 @@ TEST_CASE("Greedy tokens are the same where only the largest logits are computed
 
 TEST_CASE("Tokens are the same where steps read compact copies, greedily and drawn", "[infer][torch][fast]") {
   const std::string sizes = "{vocabulary: 512, width: 256, layers: 2, context: 96, block: {attention: {heads: 8}}}";
-  const bool worth_floats = rows::compacts_floats() && processor_is_wide_amd();
+  const bool worth_floats = rows::compacts_floats() && processor_is_avx512_amd();
   // Bfloat16 numbers in both precisions, and float32 numbers of their own.
   for (const auto& [held, type, compact] : {std::tuple{at::kBFloat16, at::kFloat, rows::compacts()},
                                             {at::kBFloat16, at::kBFloat16, rows::compacts()},

@@ -18,7 +18,7 @@ Tensor bfloat16_matrix(const char* name, at::ScalarType type) {
 }
 
 /// Whether float32 numbers of their own are worth copies here.
-bool worth_floats() { return rows::compacts_floats() && processor_is_wide_amd(); }
+bool worth_floats() { return rows::compacts_floats() && processor_is_avx512_amd(); }
 
 }  // namespace
 

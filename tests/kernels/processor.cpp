@@ -20,9 +20,11 @@ std::string cpuinfo(const std::string& key) {
 
 }  // namespace
 
-TEST_CASE("A processor is AMD's, and one of its wide ones, where the system says so", "[kernels][fast]") {
+TEST_CASE("A processor is AMD's, has AVX-512, and is one of its wide ones, where the system says so",
+          "[kernels][fast]") {
   const bool amd = cpuinfo("vendor_id") == "AuthenticAMD";
   CHECK(processor_is_amd() == amd);
+  CHECK(processor_is_avx512_amd() == (amd && cpuinfo("flags").find(" avx512f ") != std::string::npos));
   CHECK(processor_is_wide_amd() == (amd && std::stoi(cpuinfo("cpu family")) >= 26));
 }
 

@@ -18,7 +18,7 @@ class CompactMatrix;
 class CompactWeights {
  public:
   /// Of those `matrices` [out, in] that fast kernels take and that become smaller; none where all take more than a
-  /// quarter of the machine's memory, and in 28 bits only where all take at most 64 MiB, on AMD's processors from Zen 5
+  /// quarter of the machine's memory, and in 28 bits only where all take at most 64 MiB, on AMD's processors from Zen 4
   /// on: elsewhere reading them is no faster, or was not measured. The matrices are kept and must not change.
   explicit CompactWeights(const std::vector<Tensor>& matrices);
   ~CompactWeights();
